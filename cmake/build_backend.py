@@ -1,0 +1,53 @@
+"""scikit-build-core, with zig as the C++ compiler on machines that have none.
+
+scikit-build-core takes CXX from Python's own build configuration even when that compiler is not installed, so the
+choice is made here, before it looks.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+from scikit_build_core import build as _skbuild
+from scikit_build_core.build import *  # noqa: F403  (the hooks that need no compiler)
+
+
+def _has_cxx_compiler() -> bool:
+    named = os.environ.get("CXX")
+    if named:
+        return shutil.which(named.split()[0]) is not None
+    return any(shutil.which(name) for name in ("c++", "g++", "clang++"))
+
+
+def _use_zig() -> None:
+    if _has_cxx_compiler() or sys.platform != "linux":
+        return
+    try:
+        import ziglang
+    except ImportError:
+        return
+    zig = Path(ziglang.__file__).parent / "zig"
+    folder = Path(tempfile.mkdtemp(prefix="kfp-zig-"))
+    for name, command in {"cc": "cc", "c++": "c++", "ar": "ar", "ranlib": "ranlib"}.items():
+        script = folder / f"zig-{name}"
+        script.write_text(f'#!/bin/sh\nexec "{zig}" {command} "$@"\n')
+        script.chmod(script.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    os.environ["CC"] = str(folder / "zig-cc")
+    os.environ["CXX"] = str(folder / "zig-c++")
+    arguments = f"-DCMAKE_AR={folder / 'zig-ar'} -DCMAKE_RANLIB={folder / 'zig-ranlib'}"
+    os.environ["CMAKE_ARGS"] = f"{os.environ.get('CMAKE_ARGS', '')} {arguments}".strip()
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    _use_zig()
+    return _skbuild.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    _use_zig()
+    return _skbuild.build_editable(wheel_directory, config_settings, metadata_directory)

@@ -1,0 +1,27 @@
+// The front end for devices without Metal: from MSL source to a loadable image, by way of clang.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace kfp::msl {
+
+struct KernelImage {
+    // Reaches a barrier or a simdgroup/quadgroup operation, so that its threads need a stack each.
+    bool synchronises = false;
+};
+
+struct Compiled {
+    CompileReport report;
+    std::string image;                  // shared object in `folder`; empty after check_only or an error
+    std::vector<KernelImage> kernels;   // one per report.kernels
+};
+
+// Compiles in confined child processes (see worker/confine.hpp). Files go to `folder`, which the caller owns.
+Compiled compile(std::string_view source, const CompileOptions& options, const Toolchain& toolchain,
+                 const std::string& folder);
+
+}  // namespace kfp::msl

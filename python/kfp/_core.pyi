@@ -1,0 +1,178 @@
+"""The native core: devices, the worker process, compile reports. Raw; kfp's Python modules wrap it."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+class Error(Exception): ...
+class PlanError(Error): ...
+class PipelineError(Error): ...
+class DeviceUnavailable(Error): ...
+
+class WorkerFailure(Error):
+    """The worker died, was stopped, or refused. args == (kind, message, kernel, dispatch)."""
+
+    kind: Literal["timeout", "crash", "fault", "memory", "refused", "output", "protocol"]
+    message: str
+    kernel: str | None
+    dispatch: int | None
+
+class Toolchain:
+    def __init__(
+        self, *, clang: str, clang_is_zig: bool, msl_include: str, cache: str, sandbox: str
+    ) -> None: ...
+    clang: str
+    clang_is_zig: bool
+    msl_include: str
+    cache: str
+    sandbox: str
+
+class DeviceInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def driver(self) -> str: ...
+    @property
+    def available(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def is_virtual(self) -> bool: ...
+    @property
+    def tick_seconds(self) -> float: ...
+    @property
+    def max_threads_per_threadgroup(self) -> int: ...
+    @property
+    def thread_execution_width(self) -> int: ...
+    @property
+    def max_threadgroup_memory_length(self) -> int: ...
+
+def list_devices(toolchain: Toolchain) -> list[DeviceInfo]: ...
+
+class Diagnostic:
+    @property
+    def severity(self) -> Literal["note", "warning", "error"]: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+
+class Parameter:
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def kind(self) -> Literal["buffer", "threadgroup", "input", "texture", "sampler", "other"]: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def attribute(self) -> str: ...
+
+class KernelInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> list[Parameter]: ...
+    @property
+    def max_total_threads_per_threadgroup(self) -> int: ...
+    @property
+    def thread_execution_width(self) -> int: ...
+    @property
+    def static_threadgroup_memory_length(self) -> int: ...
+    @property
+    def pipeline_error(self) -> str: ...
+
+class CompileReport:
+    @property
+    def compile_ok(self) -> bool: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+    @property
+    def kernels(self) -> list[KernelInfo]: ...
+    @property
+    def seconds(self) -> float: ...
+
+class RunReport:
+    @property
+    def device_seconds(self) -> float: ...
+    @property
+    def wall_seconds(self) -> float:
+        """What the parent's own clock saw between request and reply: an upper bound that no candidate can touch."""
+
+class Limits:
+    """Per worker. Seconds of wall time, bytes of address space beyond the plan's buffers, numbers of processes."""
+
+    def __init__(
+        self,
+        *,
+        compile_seconds: float = 20.0,
+        run_seconds: float = 60.0,
+        compile_memory_bytes: int = 2 << 30,
+        memory_bytes: int = 4 << 30,
+        output_bytes: int = 1 << 20,
+    ) -> None: ...
+    @property
+    def compile_seconds(self) -> float: ...
+    @property
+    def run_seconds(self) -> float: ...
+    @property
+    def compile_memory_bytes(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def output_bytes(self) -> int: ...
+
+class Plan:
+    """The native twin of kfp.plan.Plan. Raises PlanError naming the faulty element.
+
+    buffers: (name, bytes, role, contents) with contents a C-contiguous array for input and state, None otherwise.
+    dispatches: (kernel index, bindings, grid, threadgroup); a binding is
+    ("buffer", index, buffer, offset) | ("bytes", index, bytes) | ("threadgroup", index, bytes).
+    """
+
+    def __init__(
+        self,
+        kernels: Sequence[str],
+        buffers: Sequence[tuple[str, int, str, npt.NDArray[Any] | None]],
+        dispatches: Sequence[tuple[int, Sequence[tuple[Any, ...]], tuple[int, int, int], tuple[int, int, int]]],
+    ) -> None: ...
+
+class Worker:
+    """A separate process that compiles and runs candidates on one device. Every call has a deadline and raises
+    WorkerFailure when the process dies, hangs or answers nonsense; after that the worker is closed."""
+
+    def __init__(self, device: str, toolchain: Toolchain, limits: Limits) -> None: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def closed(self) -> bool: ...
+    def compile(
+        self, source: str, *, math: Literal["fast", "precise"] = "fast", checked: bool = False, check_only: bool = False
+    ) -> tuple[int, CompileReport]:
+        """(library number, report). Not possible any more after the first prepare, which seals the process."""
+
+    def prepare(
+        self, library: int, plan: Plan, *, checked: bool = False, order_seed: int = 0, threads: int = 0
+    ) -> int:
+        """Makes pipelines and buffers; returns an execution number. Raises PlanError, PipelineError."""
+
+    def run(self, execution: int, *, reset: bool = True) -> RunReport: ...
+    def sample(
+        self, executions: Sequence[int], order: Sequence[int], repeats: int
+    ) -> tuple[npt.NDArray[np.float64], RunReport]:
+        """Device seconds of one sample per entry of `order` (an index into `executions`), each a reset followed by
+        `repeats` back-to-back runs of the plan in one command buffer."""
+
+    def read(self, execution: int, buffer: int) -> npt.NDArray[np.uint8]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Worker: ...
+    def __exit__(self, *exc: object) -> None: ...
