@@ -119,6 +119,9 @@ class Library {
 public:
     virtual ~Library() = default;
     virtual const CompileReport& report() const = 0;
+    // Everything for which a run needs the system's leave (code mapped executable, host threads started). Runs nothing
+    // of the candidate's. A worker calls it right before it seals itself; prepare() calls it where nobody did.
+    virtual void load() {}
     // `contents` holds the initial content of the buffers and must outlive the execution.
     // Throws PlanError, PipelineError (a kernel that is missing, too many threads, too much threadgroup memory).
     virtual std::unique_ptr<Execution> prepare(const Plan& plan, std::span<const std::byte> contents,
