@@ -5,11 +5,14 @@ if(APPLE OR KFP_METAL_STANDIN)
   include(${CMAKE_CURRENT_SOURCE_DIR}/cmake/metal_cpp.cmake)
   list(APPEND KFP_DEVICE_SOURCES
     cpp/device/metal/availability.cpp
+    cpp/device/metal/buffers.cpp
     cpp/device/metal/diagnostics.cpp
     cpp/device/metal/device.cpp
     cpp/device/metal/execution.cpp
     cpp/device/metal/library.cpp
     cpp/device/metal/metal_cpp.cpp
+    cpp/device/metal/pipeline.cpp
+    cpp/device/metal/recording.cpp
     cpp/device/metal/reflection.cpp)
   list(APPEND KFP_DEVICE_LIBRARIES kfp_metal_cpp)
 else()
