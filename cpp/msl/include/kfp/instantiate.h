@@ -1,0 +1,112 @@
+// Makes the compiler instantiate, once and into the precompiled header, what ordinary kernels use. Without this a mere
+// `float4 v;` costs a kernel's compilation 10 ms: the first implicit special member of a class reads in all its members.
+#ifndef KFP_INSTANTIATE_H
+#define KFP_INSTANTIATE_H
+
+#include "vector.h"
+
+namespace __kfp {
+
+template <class V>
+inline void instantiate_class(V a) {
+    V b, c(a), d(static_cast<V&&>(a));
+    b = c;
+    b = static_cast<V&&>(d);
+    b = V();
+    (void)b[0];
+    b[1] = c[1];
+    (void)(b == c);
+    (void)(b != c);
+}
+
+template <class T>
+inline void instantiate_classes(T s) {
+    instantiate_class<vec<T, 2>>(s);
+    instantiate_class<vec<T, 3>>(s);
+    instantiate_class<vec<T, 4>>(s);
+    (void)vec<T, 2>(s, s);
+    (void)vec<T, 3>(s, s, s);
+    (void)vec<T, 4>(s, s, s, s);
+}
+
+template <class V, class T>
+inline void instantiate_arithmetic(V a, T s) {
+    a = a + s;
+    a = s - a;
+    a = a * -a;
+    a = a / s;
+    a += s;
+    a -= a;
+    a *= s;
+    a /= s;
+    (void)(a < s);
+    (void)(a > s);
+    (void)(a <= s);
+    (void)(a >= s);
+    a.x = a.y;
+    a.y += a.x;
+    a.xy = a.yx;
+}
+
+template <class T>
+inline void instantiate_numeric(T s) {
+    instantiate_arithmetic(vec<T, 2>(s), s);
+    instantiate_arithmetic(vec<T, 3>(s), s);
+    instantiate_arithmetic(vec<T, 4>(s), s);
+    const vec<T, 2> half_of_it(s);
+    vec<T, 4> v(half_of_it, half_of_it);
+    v = vec<T, 4>(vec<T, 3>(s), s);
+    v.z = v.w;
+    v.w = v.z;
+    v.xyz = v.xyz;
+    v.xy = v.zw;
+    v.zw = v.xy;
+    vec<T, 3> u(v.xyz);
+    u.z = u.z;
+    u.xy = u.xy;
+}
+
+template <class V>
+inline void instantiate_bits(V a) {
+    a = (a & a) | (a ^ ~a);
+    a = (a << a) >> a;
+    a = a % a;
+}
+
+template <class T>
+inline void instantiate_integer(T s) {
+    instantiate_numeric(s);
+    instantiate_bits(vec<T, 2>(s));
+    instantiate_bits(vec<T, 3>(s));
+    instantiate_bits(vec<T, 4>(s));
+}
+
+inline void instantiate_vectors() {
+    instantiate_classes(false);
+    instantiate_classes((char)0);
+    instantiate_classes((uchar)0);
+    instantiate_classes((short)0);
+    instantiate_classes((ushort)0);
+    instantiate_classes(0);
+    instantiate_classes(0u);
+    instantiate_classes(0l);
+    instantiate_classes(0ul);
+    instantiate_classes((half)0);
+    instantiate_classes(0.0f);
+    instantiate_classes((bfloat)0.0f);
+    instantiate_numeric(0.0f);
+    instantiate_numeric((half)0);
+    instantiate_integer(0);
+    instantiate_integer(0u);
+    float2 f = (float2)int2(0) + (float2)uint2(0);
+    f = (float2)half2(f);
+    uint2 u = (uint2)f ^ (uint2)int2(f);
+    int3 i = (int3)float3(int3(uint3(u, 0u)));
+    uint4 w = (uint4)float4(int4(uint4(uint3(i), 0u)));
+    float4 h = (float4)half4(float4(w));
+    (void)h;
+}
+
+}  // namespace __kfp
+
+#endif

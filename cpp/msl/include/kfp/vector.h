@@ -1,0 +1,121 @@
+// metal::vec<T, N>: a class over a compiler vector, so that comparisons give boolean vectors and construction follows
+// Metal's rules. It lives outside namespace metal to keep argument-dependent lookup from finding library functions that
+// Metal's own (built-in) vector types would not find.
+#ifndef KFP_VECTOR_H
+#define KFP_VECTOR_H
+
+#include "address_spaces.h"
+#include "scalar.h"
+#include "swizzle.h"
+#include "type_traits.h"
+#include "vector_operators.h"
+
+namespace __kfp {
+
+// Elements whose compiler vector is of another type: a compiler vector of bool would be packed into bits.
+template <class T> struct lane { typedef T type; };
+template <> struct lane<bool> { typedef uchar type; };
+
+template <class T, int N>
+struct lanes {
+    typedef typename lane<T>::type type __attribute__((ext_vector_type(N)));
+};
+
+template <class To, class From, int N>
+KFP_CONSTEXPR typename lanes<To, N>::type converted(typename lanes<From, N>::type v) {
+    typedef typename lanes<To, N>::type result;
+    if constexpr (__is_same(To, From)) {
+        return v;
+    } else if constexpr (__is_same(To, bool)) {
+        return __builtin_convertvector(v != (typename lanes<From, N>::type)(0), result) & (result)(1);
+    } else if constexpr (__is_floating_point(From) && __is_integral(To)) {
+        // A vector conversion has no defined result out of range, a scalar one saturates.
+        if constexpr (N == 2) return result{(To)v[0], (To)v[1]};
+        else if constexpr (N == 3) return result{(To)v[0], (To)v[1], (To)v[2]};
+        else return result{(To)v[0], (To)v[1], (To)v[2], (To)v[3]};
+    } else {
+        return __builtin_convertvector(v, result);
+    }
+}
+
+template <class T, int N> struct packed_vec;
+
+// The class is split into bases because the compiler reads all the members of a class from the precompiled header when it
+// meets a constructor, but only those that are named of a base class.
+template <class T, int N>
+struct storage {
+    typename lanes<T, N>::type __v;
+    KFP_CONSTEXPR T operator[](uint i) const { return (T)__v[i]; }
+    KFP_INLINE T& operator[](uint i) { return reinterpret_cast<T*>(&__v)[i]; }
+};
+
+template <class T, int N, class Storage> struct components;
+template <class T, class Storage> struct components<T, 2, Storage> : Storage { KFP_COMPONENTS(2) };
+template <class T, class Storage> struct components<T, 3, Storage> : Storage { KFP_COMPONENTS(3) };
+template <class T, class Storage> struct components<T, 4, Storage> : Storage { KFP_COMPONENTS(4) };
+
+#define KFP_VECTOR_COMMON(N) \
+    vec() = default; \
+    KFP_CONSTEXPR vec(T s) : KFP_LANES(N, (typename lanes<T, N>::type)((typename lane<T>::type)s)) {} \
+    KFP_CONSTEXPR vec(raw, typename lanes<T, N>::type v) : KFP_LANES(N, v) {} \
+    template <class U> KFP_CONSTEXPR explicit vec(vec<U, N> v) : KFP_LANES(N, converted<T, U, N>(v.__v)) {} \
+    template <class U> KFP_CONSTEXPR explicit vec(packed_vec<U, N> v) : KFP_LANES(N, converted<T, U, N>(v.__v)) {}
+#define KFP_LANES(N, ...) components<T, N, storage<T, N>>{{__VA_ARGS__}}
+#define KFP_JOINED(N, ...) KFP_LANES(N, typename lanes<T, N>::type{__VA_ARGS__})
+
+template <class T>
+struct vec<T, 2> : components<T, 2, storage<T, 2>>, operators<T, 2> {
+    KFP_VECTOR_COMMON(2)
+    KFP_CONSTEXPR vec(T x, T y) : KFP_JOINED(2, x, y) {}
+};
+
+template <class T>
+struct vec<T, 3> : components<T, 3, storage<T, 3>>, operators<T, 3> {
+    KFP_VECTOR_COMMON(3)
+    KFP_CONSTEXPR vec(T x, T y, T z) : KFP_JOINED(3, x, y, z) {}
+    KFP_CONSTEXPR vec(vec<T, 2> xy, T z) : KFP_JOINED(3, xy.__v, z) {}
+    KFP_CONSTEXPR vec(T x, vec<T, 2> yz) : KFP_JOINED(3, x, yz.__v) {}
+};
+
+template <class T>
+struct vec<T, 4> : components<T, 4, storage<T, 4>>, operators<T, 4> {
+    KFP_VECTOR_COMMON(4)
+    KFP_CONSTEXPR vec(T x, T y, T z, T w) : KFP_JOINED(4, x, y, z, w) {}
+    KFP_CONSTEXPR vec(vec<T, 2> xy, T z, T w) : KFP_JOINED(4, xy.__v, z, w) {}
+    KFP_CONSTEXPR vec(T x, vec<T, 2> yz, T w) : KFP_JOINED(4, x, yz.__v, w) {}
+    KFP_CONSTEXPR vec(T x, T y, vec<T, 2> zw) : KFP_JOINED(4, x, y, zw.__v) {}
+    KFP_CONSTEXPR vec(vec<T, 2> xy, vec<T, 2> zw) : KFP_JOINED(4, xy.__v, zw.__v) {}
+    KFP_CONSTEXPR vec(vec<T, 3> xyz, T w) : KFP_JOINED(4, xyz.__v, w) {}
+    KFP_CONSTEXPR vec(T x, vec<T, 3> yzw) : KFP_JOINED(4, x, yzw.__v) {}
+};
+#undef KFP_LANES
+#undef KFP_JOINED
+#undef KFP_VECTOR_COMMON
+
+}  // namespace __kfp
+
+namespace metal {
+using __kfp::vec;
+}
+
+#define KFP_VECTOR_NAMES(T) \
+    typedef __kfp::vec<T, 2> T##2; \
+    typedef __kfp::vec<T, 3> T##3; \
+    typedef __kfp::vec<T, 4> T##4; \
+    static_assert(sizeof(T##2) == 2 * sizeof(T) && sizeof(T##3) == 4 * sizeof(T) && sizeof(T##4) == 4 * sizeof(T)); \
+    namespace metal { using ::T##2; using ::T##3; using ::T##4; }
+KFP_VECTOR_NAMES(bool)
+KFP_VECTOR_NAMES(char)
+KFP_VECTOR_NAMES(uchar)
+KFP_VECTOR_NAMES(short)
+KFP_VECTOR_NAMES(ushort)
+KFP_VECTOR_NAMES(int)
+KFP_VECTOR_NAMES(uint)
+KFP_VECTOR_NAMES(long)
+KFP_VECTOR_NAMES(ulong)
+KFP_VECTOR_NAMES(half)
+KFP_VECTOR_NAMES(float)
+KFP_VECTOR_NAMES(bfloat)
+#undef KFP_VECTOR_NAMES
+
+#endif

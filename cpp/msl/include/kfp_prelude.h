@@ -1,0 +1,16 @@
+// Everything of the Metal standard library that a candidate can use, in one header that is precompiled once.
+#ifndef KFP_PRELUDE_H
+#define KFP_PRELUDE_H
+
+#include "kfp_abi.h"
+
+#include "kfp/address_spaces.h"
+#include "kfp/scalar.h"
+#include "kfp/type_traits.h"
+#include "kfp/vector.h"
+#include "kfp/packed.h"
+#include "kfp/integer.h"
+
+#include "kfp/instantiate.h"
+
+#endif
