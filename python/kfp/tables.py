@@ -1,0 +1,246 @@
+"""Results as text of at most 80 columns: strings with a style beside them, so that only a terminal is coloured."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from kfp.results import CheckReport, ConfigurationResult, Device, Diagnostic, Evaluation, KernelSignature
+
+WIDTH = 80
+
+Style = Literal["", "bold", "dim", "good", "bad", "doubt"]
+
+
+class Line(NamedTuple):
+    text: str
+    style: Style = ""
+
+
+def plain(lines: Iterable[Line]) -> str:
+    return "\n".join(line.text for line in lines)
+
+
+def duration(seconds: float) -> str:
+    """Three significant digits in the unit that suits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{significant(seconds / size)} {unit}"
+    return f"{significant(seconds / 1e-9)} ns"
+
+
+def significant(value: float) -> str:
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return short_exponent(value)
+    decimals = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{decimals + (1 if abs(value) < 1 else 0)}f}"
+
+
+def short_exponent(value: float) -> str:
+    """Two significant digits in nine columns at most: 0, 2.1e-3, inf."""
+    if value == 0 or value != value or value in (float("inf"), float("-inf")):
+        return f"{value:g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def clip(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def grid(heading: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
+    """Columns two spaces apart, ``left`` ones aligned left, the others right; the first is clipped to fit."""
+    cells = [list(heading), *(list(row) for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]
+    widths[0] = max(8, min(widths[0], WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)))
+    lines = []
+    for row in cells:
+        row[0] = clip(row[0], widths[0])
+        padded = [
+            text.ljust(width) if i in left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return lines
+
+
+def wrapped(text: str, indent: str = "", style: Style = "") -> list[Line]:
+    """Breaks at words; a word longer than the line is broken too, so that nothing is wider than the table."""
+    lines: list[Line] = []
+    for paragraph in text.splitlines() or [""]:
+        pieces = textwrap.wrap(paragraph, WIDTH, initial_indent=indent, subsequent_indent=indent)
+        lines += [Line(piece, style) for piece in pieces or [indent.rstrip()]]
+    return lines
+
+
+# Evaluation
+
+
+def evaluation_summary(result: Evaluation) -> str:
+    score = "" if result.score is None or result.verdict != "right" else f", score {result.score:.4f}"
+    return f"{result.task} on {result.device.name}: {result.verdict}{score}" + (
+        f": {result.reason}" if result.verdict != "right" else ""
+    )
+
+
+def evaluation_lines(result: Evaluation, source: str | None = None) -> list[Line]:
+    mode = ", checked" if result.checked else ""
+    where = f"{result.device.name} ({result.device.description})"
+    setting = f"{result.scale} size, {result.math} math, seed {result.seed}{mode}"
+    lines = [*wrapped(f"{result.task} on {where}, {setting}", style="bold")]
+    if result.diagnostics:
+        lines += [Line(""), *diagnostic_lines(result.diagnostics, source)]
+    if result.configurations:
+        lines += [Line(""), *_configuration_lines(result.configurations)]
+    lines += [Line(""), *_verdict_lines(result)]
+    return lines
+
+
+def evaluation_text(result: Evaluation) -> str:
+    return plain(evaluation_lines(result))
+
+
+def _configuration_lines(rows: Sequence[ConfigurationResult]) -> list[Line]:
+    units = {row.unit for row in rows if row.achieved is not None}
+    unit = units.pop() if len(units) == 1 else ""
+    heading = ("configuration", "result", "error/tol.", "time", "IQR", "n", unit or "achieved", "share")
+    lines = grid(heading, [_cells(row, with_unit=not unit) for row in rows], left=(0, 1))
+    styled = [Line(lines[0], "dim")]
+    styled += [Line(text, "" if row.correct else "bad") for text, row in zip(lines[1:], rows, strict=True)]
+    for row in rows:
+        notes = [note for note in (row.detail, *row.flags) if note]
+        for note in notes:
+            styled += wrapped(f"{row.label}: {note}", "  ", "doubt" if row.correct else "bad")
+    return styled
+
+
+def _cells(row: ConfigurationResult, with_unit: bool) -> tuple[str, ...]:
+    error = "-"
+    if row.error is not None and row.tolerance is not None:
+        error = f"{short_exponent(row.error)}/{short_exponent(row.tolerance)}"
+    time = spread = count = "-"
+    if row.timing is not None:
+        timing = row.timing
+        time = duration(timing.seconds)
+        spread = f"{100 * (timing.upper_quartile - timing.lower_quartile) / timing.seconds:.1f}%"
+        count = str(len(timing.samples))
+    achieved = "-" if row.achieved is None else significant(row.achieved) + (f" {row.unit}" if with_unit else "")
+    share = "-" if row.fraction is None else f"{100 * row.fraction:.1f}%"
+    return row.label, "right" if row.correct else "wrong", error, time, spread, count, achieved, share
+
+
+def _verdict_lines(result: Evaluation) -> list[Line]:
+    lines: list[Line] = []
+    for source in dict.fromkeys(row.ceiling_source for row in result.configurations if row.ceiling is not None):
+        ceilings = dict.fromkeys(
+            f"{significant(row.ceiling)} {row.unit}"
+            for row in result.configurations
+            if row.ceiling is not None and row.ceiling_source == source
+        )
+        lines += wrapped(f"ceiling: {', '.join(ceilings)} ({source})", style="dim")
+    timings = [row.timing for row in result.configurations if row.timing is not None]
+    if timings:
+        caches = "/".join(dict.fromkeys(timing.cache for timing in timings))
+        lines += wrapped(
+            f"time: median of n samples on the device, {caches} cache; IQR relative to the median", style="dim"
+        )
+    if result.verdict == "right":
+        score = "" if result.score is None else f"  score {result.score:.4f} (geometric mean of the shares)"
+        lines.append(Line(f"right{score}", "good"))
+        lines += wrapped(result.reason, style="") if result.reason else []
+    else:
+        lines += wrapped(f"{result.verdict}: {result.reason}", style="bad")
+    return lines
+
+
+# Diagnostics and the check of a source
+
+
+def diagnostic_lines(diagnostics: Sequence[Diagnostic], source: str | None = None) -> list[Line]:
+    """As a compiler prints them; with the source also the line in question and a caret below the column."""
+    text = source.splitlines() if source is not None else []
+    lines: list[Line] = []
+    for diagnostic in diagnostics:
+        style: Style = {"error": "bad", "warning": "doubt", "note": "dim"}[diagnostic.severity]  # type: ignore[assignment]
+        lines += wrapped(str(diagnostic), style=style)
+        if 0 < diagnostic.line <= len(text):
+            lines += _caret_lines(text[diagnostic.line - 1], diagnostic.column)
+    return lines
+
+
+def _caret_lines(text: str, column: int) -> list[Line]:
+    before = text[: max(column - 1, 0)].expandtabs(4)
+    shown = _printable(text.expandtabs(4))
+    caret = len(before)
+    room = WIDTH - 4
+    # A long line is shown from where its caret comes into view.
+    start = max(0, caret - room + 10) if len(shown) > room else 0
+    return [Line(f"    {shown[start : start + room]}".rstrip()), Line("    " + " " * (caret - start) + "^", "good")]
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def check_lines(report: CheckReport, source: str | None = None) -> list[Line]:
+    target = f" for {report.task}" if report.task else ""
+    heading = f"check{target} on {report.device.name} ({report.device.description}), {report.math} math"
+    lines = wrapped(heading, style="bold")
+    if report.diagnostics:
+        lines += [Line(""), *diagnostic_lines(report.diagnostics, source)]
+    for kernel in report.kernels:
+        lines += [Line(""), *_kernel_lines(kernel)]
+    if report.problems:
+        lines.append(Line(""))
+        for problem in report.problems:
+            lines += wrapped(f"interface: {problem}", style="bad")
+    lines.append(Line(""))
+    good = report.compile_ok and report.pipeline_ok
+    lines += wrapped(f"{'right' if good else 'refused'}: {report.reason}", style="good" if good else "bad")
+    return lines
+
+
+def check_text(report: CheckReport) -> str:
+    return plain(check_lines(report))
+
+
+def _kernel_lines(kernel: KernelSignature) -> list[Line]:
+    lines = wrapped(f"kernel {kernel.name}", style="bold")
+    rows = []
+    for parameter in kernel.parameters:
+        place = parameter.attribute if parameter.kind == "input" else f"{parameter.kind} {parameter.index}"
+        rows.append((f"  {place}", f"{parameter.type} {parameter.name}"))
+    if rows:
+        width = max(len(place) for place, _ in rows)
+        lines += [Line(clip(f"{place.ljust(width)}  {text}", WIDTH)) for place, text in rows]
+    lines += wrapped(
+        f"at most {kernel.max_total_threads_per_threadgroup} threads a threadgroup, simdgroups of "
+        f"{kernel.thread_execution_width}, {kernel.static_threadgroup_memory_length} bytes of threadgroup memory",
+        "  ",
+        "dim",
+    )
+    if kernel.pipeline_error:
+        lines += wrapped(f"no pipeline: {kernel.pipeline_error}", "  ", "bad")
+    return lines
+
+
+# Devices
+
+
+def device_lines(devices: Sequence[Device]) -> list[Line]:
+    lines: list[Line] = []
+    for device in devices:
+        virtual = ", virtual: its timings can't be ranked" if device.is_virtual else ""
+        if device.available:
+            lines += wrapped(f"{device.name:<6}  {device.description}{virtual}", style="bold")
+            lines += wrapped(
+                f"threadgroups of up to {device.max_threads_per_threadgroup} threads and "
+                f"{device.max_threadgroup_memory_length} bytes, simdgroups of {device.thread_execution_width}; "
+                f"clock tick {duration(device.tick_seconds)}; {device.driver}",
+                " " * 8,
+                "dim",
+            )
+        else:
+            lines += wrapped(f"{device.name:<6}  not available: {device.reason}", style="dim")
+    return lines
