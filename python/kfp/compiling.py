@@ -1,0 +1,64 @@
+"""The first stage: source text in, a library in a worker or the reasons why not out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kfp import _core, native
+from kfp.results import Diagnostic, KernelSignature, Math, Verdict
+
+FAILURE_VERDICTS: dict[str, Verdict] = {
+    "timeout": "timeout",
+    "crash": "crash",
+    "fault": "fault",
+    "memory": "memory",
+    "refused": "refused",
+    "output": "output",
+    "protocol": "protocol",
+}
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """``library`` is the worker's number for it, None when there is none; ``failure`` says how the worker was lost."""
+
+    ok: bool
+    library: int | None
+    diagnostics: tuple[Diagnostic, ...]
+    kernels: tuple[KernelSignature, ...]
+    seconds: float
+    verdict: Verdict
+    reason: str
+
+
+def compile_source(
+    worker: _core.Worker, source: str, *, math: Math, checked: bool = False, check_only: bool = False
+) -> Compilation:
+    try:
+        library, report = worker.compile(source, math=math, checked=checked, check_only=check_only)
+    except _core.WorkerFailure as failure:
+        return Compilation(False, None, (), (), 0.0, FAILURE_VERDICTS[failure.kind], failure_reason(failure))
+    diagnostics = native.diagnostics(report)
+    if not report.compile_ok:
+        return Compilation(False, None, diagnostics, (), report.seconds, "compile error", _first_error(diagnostics))
+    return Compilation(True, library, diagnostics, native.kernels(report), report.seconds, "right", "it compiles")
+
+
+def _first_error(diagnostics: tuple[Diagnostic, ...]) -> str:
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
+    if not errors:
+        return "the compiler gave no reason"
+    first = errors[0]
+    place = f" at line {first.line}, column {first.column}" if first.line else ""
+    if len(errors) == 1:
+        return f"one error{place}: {first.message}"
+    return f"{len(errors)} errors, the first{place}: {first.message}"
+
+
+def failure_reason(failure: _core.WorkerFailure) -> str:
+    where = []
+    if failure.kernel is not None and failure.kernel not in failure.message:
+        where.append(f"kernel {failure.kernel!r}")
+    if failure.dispatch is not None and "dispatch" not in failure.message:
+        where.append(f"dispatch {failure.dispatch}")
+    return f"{failure.message} (in {', '.join(where)})" if where else failure.message
