@@ -1,0 +1,88 @@
+"""A Metal kernel goes in, a verdict that can be trusted comes out.
+
+>>> import kfp
+>>> print(kfp.evaluate("saxpy", scale="small"))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kfp._core import __version__ as __version__
+    from kfp.checking import check as check
+    from kfp.errors import DeviceUnavailable as DeviceUnavailable
+    from kfp.errors import Error as Error
+    from kfp.errors import PipelineError as PipelineError
+    from kfp.errors import PlanError as PlanError
+    from kfp.errors import ResultFormatError as ResultFormatError
+    from kfp.errors import TaskError as TaskError
+    from kfp.errors import ToolchainError as ToolchainError
+    from kfp.errors import UsageError as UsageError
+    from kfp.evaluation import evaluate as evaluate
+    from kfp.limits import Limits as Limits
+    from kfp.machine import devices as devices
+    from kfp.progress import Progress as Progress
+    from kfp.results import Ceiling as Ceiling
+    from kfp.results import Ceilings as Ceilings
+    from kfp.results import CheckReport as CheckReport
+    from kfp.results import ConfigurationResult as ConfigurationResult
+    from kfp.results import Device as Device
+    from kfp.results import Diagnostic as Diagnostic
+    from kfp.results import Evaluation as Evaluation
+    from kfp.results import KernelSignature as KernelSignature
+    from kfp.results import ParameterSignature as ParameterSignature
+    from kfp.results import Timing as Timing
+    from kfp.sources import seed_source as seed_source
+    from kfp.tasks import all_tasks as tasks
+    from kfp.tasks.base import Configuration as Configuration
+    from kfp.tasks.base import Task as Task
+
+# Imported when first used: `import kfp` alone costs next to nothing.
+_HOMES = {
+    "__version__": "kfp._core",
+    "check": "kfp.checking",
+    "DeviceUnavailable": "kfp.errors",
+    "Error": "kfp.errors",
+    "PipelineError": "kfp.errors",
+    "PlanError": "kfp.errors",
+    "ResultFormatError": "kfp.errors",
+    "TaskError": "kfp.errors",
+    "ToolchainError": "kfp.errors",
+    "UsageError": "kfp.errors",
+    "evaluate": "kfp.evaluation",
+    "Limits": "kfp.limits",
+    "devices": "kfp.machine",
+    "Progress": "kfp.progress",
+    "Ceiling": "kfp.results",
+    "Ceilings": "kfp.results",
+    "CheckReport": "kfp.results",
+    "ConfigurationResult": "kfp.results",
+    "Device": "kfp.results",
+    "Diagnostic": "kfp.results",
+    "Evaluation": "kfp.results",
+    "KernelSignature": "kfp.results",
+    "ParameterSignature": "kfp.results",
+    "Timing": "kfp.results",
+    "seed_source": "kfp.sources",
+    "Configuration": "kfp.tasks.base",
+    "Task": "kfp.tasks.base",
+}
+
+__all__ = [*_HOMES, "tasks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "tasks":
+        # The package of the tasks, which can be called: kfp.tasks() lists them.
+        return import_module("kfp.tasks")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kfp' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

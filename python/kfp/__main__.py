@@ -1,0 +1,3 @@
+from kfp.cli import main
+
+main()

@@ -1,0 +1,38 @@
+"""The command line: ``kfp evaluate``, ``kfp check``, ``kfp tasks``, ``kfp show``, ``kfp devices``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+RIGHT, NEGATIVE, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main() -> None:
+    """Entry point of the ``kfp`` script. Bad input of any kind ends in a line on stderr and an exit code."""
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("kfp: interrupted", file=sys.stderr)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read stdout has gone; the interpreter's own flush at exit must not find that out again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 128 + 13
+    sys.exit(code)
+
+
+def _run() -> int:
+    # Inside main's guard: importing takes long enough to be interrupted.
+    from kfp.cli.app import run
+    from kfp.errors import DeviceUnavailable, Error, ToolchainError
+
+    try:
+        return run(sys.argv[1:])
+    except (DeviceUnavailable, ToolchainError) as error:
+        print(f"kfp: {error}", file=sys.stderr)
+        return UNAVAILABLE
+    except Error as error:
+        print(f"kfp: {error}", file=sys.stderr)
+        return USAGE
