@@ -1,25 +1,29 @@
-/* The memory functions that clang may call on its own. `restrict` and -fno-builtin keep them from calling themselves. */
+/* The memory functions that clang may call on its own; built with -fno-builtin, or they would call themselves. */
 #include "types.h"
 
 typedef uint64_t unaligned_word __attribute__((aligned(1), may_alias));
 
-void* memcpy(void* restrict to, const void* restrict from, size_t count) {
-    unsigned char* target = to;
-    const unsigned char* source = from;
+static void copy_upwards(unsigned char* target, const unsigned char* source, size_t count) {
     for (; count >= sizeof(unaligned_word); count -= sizeof(unaligned_word)) {
         *(unaligned_word*)target = *(const unaligned_word*)source;
         target += sizeof(unaligned_word);
         source += sizeof(unaligned_word);
     }
     while (count--) *target++ = *source++;
+}
+
+void* memcpy(void* restrict to, const void* restrict from, size_t count) {
+    copy_upwards(to, from, count);
     return to;
 }
 
 void* memmove(void* to, const void* from, size_t count) {
     unsigned char* target = to;
     const unsigned char* source = from;
-    if ((uintptr_t)target - (uintptr_t)source >= count) return memcpy(to, from, count);
-    while (count--) target[count] = source[count];
+    if ((uintptr_t)target - (uintptr_t)source >= count)
+        copy_upwards(target, source, count);
+    else
+        while (count--) target[count] = source[count];
     return to;
 }
 
