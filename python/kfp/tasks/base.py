@@ -76,6 +76,12 @@ class Argument:
     dtype: str
     access: Access
 
+    @property
+    def declaration(self) -> str:
+        if self.access == "constant":
+            return f"constant {self.dtype}& {self.name}"
+        return f"device {'const ' if self.access == 'read' else ''}{self.dtype}* {self.name}"
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -86,6 +92,38 @@ class Kernel:
     threadgroup: tuple[int, int, int]
     # Launches fail when a declared max_total_threads_per_threadgroup is below this (fft3d, adi3d).
     min_threads: int = 1
+    # The compute inputs that the contract shows, as MSL; a candidate may take others.
+    inputs: tuple[str, ...] = ("uint gid [[thread_position_in_grid]]",)
+
+    @property
+    def signature(self) -> str:
+        """The declaration as MSL, one argument a line."""
+        lines = [f"{argument.declaration} [[buffer({argument.index})]]" for argument in self.arguments]
+        return f"kernel void {self.name}(\n    " + ",\n    ".join([*lines, *self.inputs]) + ");"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values of one parameter that a kernel must handle; every configuration, drawn ones too, lies inside."""
+
+    name: str
+    low: float
+    high: float
+    meaning: str
+    # Whole numbers only, and then only multiples of this; 0 for a real number.
+    step: int = 1
+    powers_of_two: bool = False
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, (int, float)) or not self.low <= value <= self.high:
+            return False
+        if self.step and value % self.step:
+            return False
+        return not self.powers_of_two or int(value).bit_count() == 1
+
+    def __str__(self) -> str:
+        kind = "a power of two" if self.powers_of_two else {0: "real", 1: "whole", 2: "even"}[self.step]
+        return f"{self.name}: {self.meaning}; {kind}, {self.low:g} to {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -124,6 +162,7 @@ class Task(ABC):
     regime: ClassVar[str]
     unit: ClassVar[Literal["GB/s", "GFLOPS", "Gop/s"]]
     kernels: ClassVar[tuple[Kernel, ...]]
+    ranges: ClassVar[tuple[Range, ...]] = ()
     # The contract for whoever writes a kernel: mathematics, layout, valid ranges; no held-out value.
     brief: ClassVar[str]
     # Empty, or why the drawn axis is only a menu, so that a gate on it is weak.
@@ -165,22 +204,82 @@ class Task(ABC):
         """What the whole plan of this configuration needs at least, per resource."""
 
 
+_BLOCK = 1 << 20
+
+
 def max_abs_check(output: Array, expected: Array, absolute: float, relative: float) -> Check:
-    """max|output - expected| <= absolute + relative * max|expected|, in float64; NaN and infinity fail."""
+    """max|output - expected| <= absolute + relative * max|expected|, in float64; NaN and infinity fail.
+
+    Works in blocks: the arrays of the largest configurations must not be widened whole.
+    """
+    metric = "max abs error"
     if output.shape != expected.shape:
-        return Check(False, float("inf"), 0.0, "max abs error", f"expected shape {expected.shape}, got {output.shape}")
-    wide = np.asarray(expected, dtype=np.complex128 if np.iscomplexobj(expected) else np.float64)
-    with np.errstate(all="ignore"):
-        difference = np.abs(output - wide)
-    tolerance = absolute + relative * float(np.max(np.abs(wide), initial=0.0))
-    finite = np.isfinite(difference)
-    wrong = ~(difference <= tolerance)
-    error = float(np.max(difference, initial=0.0)) if bool(finite.all()) else float("nan")
-    if not wrong.any():
-        return Check(True, error, tolerance, "max abs error")
-    where = tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+        return Check(False, float("inf"), 0.0, metric, f"expected shape {expected.shape}, got {output.shape}")
+    wide = np.complex128 if np.iscomplexobj(expected) else np.float64
+    flat_output, flat_expected = output.reshape(-1), expected.reshape(-1)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, flat_expected.size, _BLOCK)]
+    largest = max((float(np.max(np.abs(flat_expected[block]))) for block in blocks), default=0.0)
+    tolerance = absolute + relative * largest
+    error, count, first = 0.0, 0, -1
+    for block in blocks:
+        with np.errstate(all="ignore"):
+            difference = np.abs(flat_output[block].astype(wide) - flat_expected[block])
+        # np.maximum keeps a NaN, also one from an earlier block.
+        error = float(np.maximum(error, np.max(difference)))
+        wrong = ~(difference <= tolerance)
+        if wrong.any():
+            count += int(np.count_nonzero(wrong))
+            first = block.start + int(np.argmax(wrong)) if first < 0 else first
+    if count == 0:
+        return Check(error <= tolerance, error, tolerance, metric)
+    where = tuple(int(i) for i in np.unravel_index(first, expected.shape))
     detail = (
-        f"{int(wrong.sum())} of {wrong.size} elements differ; first at {list(where)}: "
-        f"expected {wide[where]:.7g}, got {output[where]:.7g}"
+        f"{count} of {expected.size} elements differ; first at {list(where)}: "
+        f"expected {flat_expected[first]:.7g}, got {flat_output[first]:.7g}"
     )
-    return Check(False, error, tolerance, "max abs error", detail)
+    return Check(False, error if np.isfinite(error) else float("nan"), tolerance, metric, detail)
+
+
+def faces(array: Array) -> Iterator[tuple[tuple[slice | int, ...], Array]]:
+    """The (index, view) of every face of a grid: its edges in two dimensions."""
+    for axis in range(array.ndim):
+        for end in (0, -1):
+            index = tuple(end if other == axis else slice(None) for other in range(array.ndim))
+            yield index, array[index]
+
+
+def copied_faces_check(output: Array, initial: Array) -> Check:
+    """Every face cell still holds what it started with, to the bit of its value: the contract copies it through."""
+    metric = "max abs error of face cells"
+    if output.shape != initial.shape:
+        return Check(False, float("inf"), 0.0, metric, f"expected shape {initial.shape}, got {output.shape}")
+    for index, start in faces(initial):
+        end = output[index]
+        wrong = ~(end == start)
+        if not wrong.any():
+            continue
+        inner = [int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape)]
+        extents = zip(index, output.shape, strict=True)
+        where = [(inner.pop(0) if isinstance(part, slice) else part % extent) for part, extent in extents]
+        with np.errstate(all="ignore"):
+            error = float(np.max(np.abs(end.astype(np.float64) - start)))
+        return Check(
+            False, error if np.isfinite(error) else float("nan"), 0.0, metric,
+            f"cell {where} lies on a face and must copy through: "
+            f"expected {initial[tuple(where)]:.7g}, got {output[tuple(where)]:.7g}",
+        )  # fmt: skip
+    return Check(True, 0.0, 0.0, metric)
+
+
+def first_failure(*checks: Check) -> Check:
+    """The first check that failed, or the first one."""
+    return next((check for check in checks if not check.correct), checks[0])
+
+
+def contract(text: str, kernels: tuple[Kernel, ...], ranges: tuple[Range, ...]) -> str:
+    """The brief of a task: its mathematics in words, the signatures, the values that a kernel must handle."""
+    parts = [text.strip()]
+    parts.append("Signatures:\n\n" + "\n\n".join(kernel.signature for kernel in kernels))
+    if ranges:
+        parts.append("Valid values:\n" + "\n".join(f"- {entry}" for entry in ranges))
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,35 @@
+"""One error type per cause, all under ``kfp.Error``. A candidate's failure is a verdict, never one of these."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """Base of everything that kfp raises on purpose."""
+
+
+class UsageError(Error):
+    """The caller asked for something that does not exist or makes no sense: an option, a scale, a file."""
+
+
+class TaskError(Error):
+    """A task is unknown, can't be loaded, or breaks its own contract."""
+
+
+class PlanError(Error):
+    """A plan can't be made or run as declared: a cap below what the geometry needs, an index out of range."""
+
+
+class PipelineError(Error):
+    """The source compiled, but no pipeline can be made of a kernel, or a dispatch breaks the pipeline's limits."""
+
+
+class DeviceUnavailable(Error):
+    """This machine, or this build, can't provide the device that was asked for."""
+
+
+class ToolchainError(Error):
+    """A part that the devices need is missing from the installation: the compiler, the headers, the worker."""
+
+
+class ResultFormatError(Error):
+    """A JSON document is not what a result class writes; the message has the path to the fault."""

@@ -1,0 +1,55 @@
+"""Keeps references between evaluations of one process, so that a search pays for each of them once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from types import MappingProxyType
+
+from kfp.tasks.base import Arrays, Configuration, Task
+
+DEFAULT_BYTES = 256 << 20
+
+
+class ReferenceCache:
+    """Inputs and references by task and configuration; the least recently used go first when ``limit`` is reached.
+
+    The key is complete: both are functions of the task's code and the configuration alone. Cached arrays are
+    read-only. An entry larger than the limit is computed anew each time.
+    """
+
+    def __init__(self, limit: int = DEFAULT_BYTES) -> None:
+        self.limit = limit
+        self.nbytes = 0
+        self._entries: OrderedDict[tuple[type[Task], Configuration], tuple[Arrays, Arrays, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, task: Task, configuration: Configuration) -> tuple[Arrays, Arrays]:
+        """(inputs, expected) of the configuration."""
+        key = (type(task), configuration)
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                inputs, expected, _ = self._entries[key]
+                return inputs, expected
+        inputs = _frozen(task.inputs(configuration))
+        expected = _frozen(task.reference(configuration, inputs))
+        nbytes = sum(array.nbytes for arrays in (inputs, expected) for array in arrays.values())
+        with self._lock:
+            if nbytes <= self.limit and key not in self._entries:
+                while self.nbytes + nbytes > self.limit:
+                    self.nbytes -= self._entries.popitem(last=False)[1][2]
+                self._entries[key] = (inputs, expected, nbytes)
+                self.nbytes += nbytes
+        return inputs, expected
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self.nbytes = 0
+
+
+def _frozen(arrays: Arrays) -> Arrays:
+    for array in arrays.values():
+        array.flags.writeable = False
+    return MappingProxyType(dict(arrays))
