@@ -25,6 +25,8 @@ HEADER = """\
 #ifndef KFP_MATH_POLYNOMIALS_H
 #define KFP_MATH_POLYNOMIALS_H
 
+#include "math_core.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
 

@@ -1,10 +1,31 @@
-// The math library's overload sets: per function one for float and half and each of their vectors, no templates, so that
-// calls that mix types are resolved (or are ambiguous) as with Apple's headers.
+// The math library's overload sets. Scalars have one plain overload for float and one for half, so that calls that mix
+// types are resolved (or are ambiguous) as with Apple's headers; vectors share a template (see signatures.h).
 #ifndef KFP_MATH_H
 #define KFP_MATH_H
 
+#include "math_exact.h"
+#include "signatures.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
+
+namespace __kfp {
+
+template <class V> struct float_vector_if {};
+template <int N> struct float_vector_if<vec<float, N>> { typedef vec<float, N> type; };
+
+// As vector_of, for the fast and precise namespaces, whose functions are of float alone.
+template <class... A> using float_vector_of = typename float_vector_if<vector_of<floats, A...>>::type;
+template <class... A> using any_float_vector_of = vector_of<floats, A...>;
+
+// Result<V> made of f applied to the components of its arguments.
+template <class R, int N, class F, class... V> KFP_INLINE R by_component(F f, const V... v) {
+    if constexpr (N == 2) return R(f(v[0]...), f(v[1]...));
+    else if constexpr (N == 3) return R(f(v[0]...), f(v[1]...), f(v[2]...));
+    else return R(f(v[0]...), f(v[1]...), f(v[2]...), f(v[3]...));
+}
+
+}  // namespace __kfp
 
 #ifdef __KFP_PRECISE_MATH__
 #define KFP_MATH_MODE precise
@@ -12,62 +33,53 @@
 #define KFP_MATH_MODE fast
 #endif
 
-// The vector forms of a function of 1, 2 or 3 arguments, given its scalar form, in whatever namespace this stands.
-#define KFP_VECTORS_1(T, f)                                                                          \
-    KFP_INLINE vec<T, 2> f(vec<T, 2> x) { return vec<T, 2>(f(x[0]), f(x[1])); }                      \
-    KFP_INLINE vec<T, 3> f(vec<T, 3> x) { return vec<T, 3>(f(x[0]), f(x[1]), f(x[2])); }             \
-    KFP_INLINE vec<T, 4> f(vec<T, 4> x) { return vec<T, 4>(f(x[0]), f(x[1]), f(x[2]), f(x[3])); }
-#define KFP_VECTORS_2(T, f)                                                                          \
-    KFP_INLINE vec<T, 2> f(vec<T, 2> x, vec<T, 2> y) {                                               \
-        return vec<T, 2>(f(x[0], y[0]), f(x[1], y[1]));                                              \
-    }                                                                                                \
-    KFP_INLINE vec<T, 3> f(vec<T, 3> x, vec<T, 3> y) {                                               \
-        return vec<T, 3>(f(x[0], y[0]), f(x[1], y[1]), f(x[2], y[2]));                               \
-    }                                                                                                \
-    KFP_INLINE vec<T, 4> f(vec<T, 4> x, vec<T, 4> y) {                                               \
-        return vec<T, 4>(f(x[0], y[0]), f(x[1], y[1]), f(x[2], y[2]), f(x[3], y[3]));                \
-    }
-#define KFP_VECTORS_3(T, f)                                                                          \
-    KFP_INLINE vec<T, 2> f(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) {                                  \
-        return vec<T, 2>(f(x[0], y[0], z[0]), f(x[1], y[1], z[1]));                                  \
-    }                                                                                                \
-    KFP_INLINE vec<T, 3> f(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) {                                  \
-        return vec<T, 3>(f(x[0], y[0], z[0]), f(x[1], y[1], z[1]), f(x[2], y[2], z[2]));             \
-    }                                                                                                \
-    KFP_INLINE vec<T, 4> f(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) {                                  \
-        return vec<T, 4>(f(x[0], y[0], z[0]), f(x[1], y[1], z[1]), f(x[2], y[2], z[2]),              \
-                         f(x[3], y[3], z[3]));                                                       \
-    }
-
-// A function with a fast and a precise variant of float; half is computed as float in every mode.
-#define KFP_MODAL(count, f, parameters, as_half)                                                     \
-    namespace precise { KFP_MODAL_FLOAT(count, f, precise, parameters(float)) }                      \
-    namespace fast { KFP_MODAL_FLOAT(count, f, fast, parameters(float)) }                            \
-    using KFP_MATH_MODE::f;                                                                          \
-    KFP_INLINE half f(parameters(half)) { return half(::__kfp::fast::f as_half); }                   \
-    KFP_VECTORS_##count(half, f)
-#define KFP_MODAL_FLOAT(count, f, mode, ...)                                                         \
-    KFP_INLINE float f(__VA_ARGS__) { return ::__kfp::mode::f KFP_ARGUMENTS_##count; }               \
-    KFP_VECTORS_##count(float, f)
-
-// A function with the same result in all modes, from one expression of x, y, z for both types.
-#define KFP_EXACT(count, f, parameters, ...)                                                         \
-    namespace precise {                                                                              \
-    KFP_INLINE float f(parameters(float)) { typedef float T; return T(__VA_ARGS__); }                \
-    KFP_VECTORS_##count(float, f)                                                                    \
-    }                                                                                                \
-    namespace fast { using precise::f; }                                                             \
-    using precise::f;                                                                                \
-    KFP_INLINE half f(parameters(half)) { typedef half T; return T(__VA_ARGS__); }                   \
-    KFP_VECTORS_##count(half, f)
-
 #define KFP_X(T) T x
 #define KFP_XY(T) T x, T y
 #define KFP_XYZ(T) T x, T y, T z
-#define KFP_ARGUMENTS_1 (x)
-#define KFP_ARGUMENTS_2 (x, y)
-#define KFP_MODAL_1(f) KFP_MODAL(1, f, KFP_X, (float(x)))
-#define KFP_MODAL_2(f) KFP_MODAL(2, f, KFP_XY, (float(x), float(y)))
+#define KFP_APPLIED(f) [](auto... x) __attribute__((always_inline)) { return f(x...); }
+
+#define KFP_VECTOR_1(vector_of, f)                                                                   \
+    template <class A> KFP_INLINE __kfp::vector_of<A> f(A x) {                                       \
+        typedef __kfp::vector_of<A> V;                                                               \
+        return __kfp::by_component<V, __kfp::length_of<V>::value>(KFP_APPLIED(f), V(x));             \
+    }
+#define KFP_VECTOR_2(vector_of, f)                                                                   \
+    template <class A, class B> KFP_INLINE __kfp::vector_of<A, B> f(A x, B y) {                      \
+        typedef __kfp::vector_of<A, B> V;                                                            \
+        return __kfp::by_component<V, __kfp::length_of<V>::value>(KFP_APPLIED(f), V(x), V(y));       \
+    }
+#define KFP_VECTOR_3(vector_of, f)                                                                   \
+    template <class A, class B, class C> KFP_INLINE __kfp::vector_of<A, B, C> f(A x, B y, C z) {     \
+        typedef __kfp::vector_of<A, B, C> V;                                                         \
+        return __kfp::by_component<V, __kfp::length_of<V>::value>(KFP_APPLIED(f), V(x), V(y), V(z)); \
+    }
+
+// A function with a fast and a precise variant; half is computed as float in every mode.
+#define KFP_MODAL(count, f, parameters, arguments, as_float)                                         \
+    namespace precise {                                                                              \
+    KFP_INLINE float f(parameters(float)) { return ::__kfp::precise::f arguments; }                  \
+    KFP_VECTOR_##count(float_vector_of, f)                                                           \
+    }                                                                                                \
+    namespace fast {                                                                                 \
+    KFP_INLINE float f(parameters(float)) { return ::__kfp::fast::f arguments; }                     \
+    KFP_VECTOR_##count(float_vector_of, f)                                                           \
+    }                                                                                                \
+    KFP_INLINE float f(parameters(float)) { return ::__kfp::KFP_MATH_MODE::f arguments; }            \
+    KFP_INLINE half f(parameters(half)) { return half(::__kfp::fast::f as_float); }                  \
+    KFP_VECTOR_##count(any_float_vector_of, f)
+#define KFP_MODAL_1(f) KFP_MODAL(1, f, KFP_X, (x), (float(x)))
+#define KFP_MODAL_2(f) KFP_MODAL(2, f, KFP_XY, (x, y), (float(x), float(y)))
+
+// A function with the same result in all modes, by one expression of x, y, z for both types.
+#define KFP_EXACT(count, f, parameters, ...)                                                         \
+    namespace precise {                                                                              \
+    KFP_INLINE float f(parameters(float)) { return float(__VA_ARGS__); }                             \
+    KFP_VECTOR_##count(float_vector_of, f)                                                           \
+    }                                                                                                \
+    namespace fast { using precise::f; }                                                             \
+    KFP_INLINE float f(parameters(float)) { return float(__VA_ARGS__); }                             \
+    KFP_INLINE half f(parameters(half)) { return half(__VA_ARGS__); }                                \
+    KFP_VECTOR_##count(any_float_vector_of, f)
 #define KFP_EXACT_1(f, ...) KFP_EXACT(1, f, KFP_X, __VA_ARGS__)
 #define KFP_EXACT_2(f, ...) KFP_EXACT(2, f, KFP_XY, __VA_ARGS__)
 #define KFP_EXACT_3(f, ...) KFP_EXACT(3, f, KFP_XYZ, __VA_ARGS__)
@@ -126,26 +138,21 @@ KFP_EXACT_3(max3, __builtin_elementwise_max(x, __builtin_elementwise_max(y, z)))
 KFP_EXACT_3(median3, __kfp::median(x, y, z))
 KFP_EXACT_3(min3, __builtin_elementwise_min(x, __builtin_elementwise_min(y, z)))
 
-// sincos, modf and frexp return one result and store another, of type S, through a reference to thread memory.
-#define KFP_STORING_VECTORS(T, S, f)                                                                 \
-    KFP_INLINE vec<T, 2> f(vec<T, 2> x, __private vec<S, 2>& y) {                                    \
-        S s[2];                                                                                      \
-        const vec<T, 2> result(f(x[0], s[0]), f(x[1], s[1]));                                        \
-        y = vec<S, 2>(s[0], s[1]);                                                                   \
-        return result;                                                                               \
-    }                                                                                                \
-    KFP_INLINE vec<T, 3> f(vec<T, 3> x, __private vec<S, 3>& y) {                                    \
-        S s[3];                                                                                      \
-        const vec<T, 3> result(f(x[0], s[0]), f(x[1], s[1]), f(x[2], s[2]));                         \
-        y = vec<S, 3>(s[0], s[1], s[2]);                                                             \
-        return result;                                                                               \
-    }                                                                                                \
-    KFP_INLINE vec<T, 4> f(vec<T, 4> x, __private vec<S, 4>& y) {                                    \
-        S s[4];                                                                                      \
-        const vec<T, 4> result(f(x[0], s[0]), f(x[1], s[1]), f(x[2], s[2]), f(x[3], s[3]));          \
-        y = vec<S, 4>(s[0], s[1], s[2], s[3]);                                                       \
+// sincos, modf and frexp return one result and store another through a reference to thread memory.
+#define KFP_STORING_VECTOR(vector_of, S, f)                                                          \
+    template <class A> KFP_INLINE __kfp::vector_of<A> f(A x, __private S& stored) {                  \
+        typedef __kfp::vector_of<A> V;                                                               \
+        const V v(x);                                                                                \
+        V result;                                                                                    \
+        for (uint i = 0; i < __kfp::length_of<V>::value; ++i) {                                      \
+            __kfp::element_of<S> part;                                                               \
+            result[i] = f(v[i], part);                                                               \
+            stored[i] = part;                                                                        \
+        }                                                                                            \
         return result;                                                                               \
     }
+#define KFP_SAME_VECTOR(vector_of) __kfp::vector_of<A>
+#define KFP_INT_VECTOR(vector_of) typename __kfp::with_element<__kfp::vector_of<A>, int>::type
 
 namespace precise {
 KFP_INLINE float sincos(float x, __private float& cosine) {
@@ -153,84 +160,88 @@ KFP_INLINE float sincos(float x, __private float& cosine) {
     cosine = float(both.cos);
     return float(both.sin);
 }
-KFP_STORING_VECTORS(float, float, sincos)
+KFP_STORING_VECTOR(float_vector_of, KFP_SAME_VECTOR(float_vector_of), sincos)
 KFP_INLINE float modf(float x, __private float& whole) { return __kfp::modf(x, whole); }
-KFP_STORING_VECTORS(float, float, modf)
+KFP_STORING_VECTOR(float_vector_of, KFP_SAME_VECTOR(float_vector_of), modf)
 KFP_INLINE float frexp(float x, __private int& exponent) { return __kfp::frexp(x, exponent); }
-KFP_STORING_VECTORS(float, int, frexp)
+KFP_STORING_VECTOR(float_vector_of, KFP_INT_VECTOR(float_vector_of), frexp)
 }  // namespace precise
+
 namespace fast {
 KFP_INLINE float sincos(float x, __private float& cosine) {
     const __kfp::SinCosFloat both = __kfp::fast::sincos_of(x);
     cosine = both.cos;
     return both.sin;
 }
-KFP_STORING_VECTORS(float, float, sincos)
+KFP_STORING_VECTOR(float_vector_of, KFP_SAME_VECTOR(float_vector_of), sincos)
 using precise::frexp;
 using precise::modf;
 }  // namespace fast
-using KFP_MATH_MODE::sincos;
-using precise::frexp;
-using precise::modf;
 
+KFP_INLINE float sincos(float x, __private float& cosine) { return KFP_MATH_MODE::sincos(x, cosine); }
 KFP_INLINE half sincos(half x, __private half& cosine) {
     const __kfp::SinCosFloat both = __kfp::fast::sincos_of(x);
     cosine = half(both.cos);
     return half(both.sin);
 }
-KFP_STORING_VECTORS(half, half, sincos)
+KFP_STORING_VECTOR(any_float_vector_of, KFP_SAME_VECTOR(any_float_vector_of), sincos)
+
+KFP_INLINE float modf(float x, __private float& whole) { return __kfp::modf(x, whole); }
 KFP_INLINE half modf(half x, __private half& whole) {
     float as_float;
     const float rest = __kfp::modf(x, as_float);
     whole = half(as_float);
     return half(rest);
 }
-KFP_STORING_VECTORS(half, half, modf)
-KFP_INLINE half frexp(half x, __private int& exponent) { return half(__kfp::frexp(x, exponent)); }
-KFP_STORING_VECTORS(half, int, frexp)
+KFP_STORING_VECTOR(any_float_vector_of, KFP_SAME_VECTOR(any_float_vector_of), modf)
 
-#define KFP_INTEGER_VECTORS(T, N, ilogb_components, ldexp_components)                                \
-    KFP_INLINE vec<int, N> ilogb(vec<T, N> x) { return vec<int, N> ilogb_components; }               \
-    KFP_INLINE vec<T, N> ldexp(vec<T, N> x, vec<int, N> n) { return vec<T, N> ldexp_components; }
-#define KFP_INTEGER_FUNCTIONS(T)                                                                     \
-    KFP_INLINE int ilogb(T x) { return __kfp::ilogb(float(x)); }                                     \
-    KFP_INLINE T ldexp(T x, int n) { return T(__kfp::ldexp(float(x), n)); }                          \
-    KFP_INTEGER_VECTORS(T, 2, (ilogb(x[0]), ilogb(x[1])), (ldexp(x[0], n[0]), ldexp(x[1], n[1])))    \
-    KFP_INTEGER_VECTORS(T, 3, (ilogb(x[0]), ilogb(x[1]), ilogb(x[2])),                               \
-                        (ldexp(x[0], n[0]), ldexp(x[1], n[1]), ldexp(x[2], n[2])))                   \
-    KFP_INTEGER_VECTORS(T, 4, (ilogb(x[0]), ilogb(x[1]), ilogb(x[2]), ilogb(x[3])),                  \
-                        (ldexp(x[0], n[0]), ldexp(x[1], n[1]), ldexp(x[2], n[2]), ldexp(x[3], n[3])))
-namespace precise { KFP_INTEGER_FUNCTIONS(float) }
+KFP_INLINE float frexp(float x, __private int& exponent) { return __kfp::frexp(x, exponent); }
+KFP_INLINE half frexp(half x, __private int& exponent) { return half(__kfp::frexp(x, exponent)); }
+KFP_STORING_VECTOR(any_float_vector_of, KFP_INT_VECTOR(any_float_vector_of), frexp)
+
+KFP_INLINE int ilogb(float x) { return __kfp::ilogb(x); }
+KFP_INLINE int ilogb(half x) { return __kfp::ilogb(x); }
+template <class A> KFP_INLINE KFP_INT_VECTOR(any_float_vector_of) ilogb(A x) {
+    typedef __kfp::any_float_vector_of<A> V;
+    return __kfp::by_component<KFP_INT_VECTOR(any_float_vector_of), __kfp::length_of<V>::value>(KFP_APPLIED(ilogb), V(x));
+}
+
+KFP_INLINE float ldexp(float x, int n) { return __kfp::ldexp(x, n); }
+KFP_INLINE half ldexp(half x, int n) { return half(__kfp::ldexp(x, n)); }
+template <class A> KFP_INLINE __kfp::any_float_vector_of<A> ldexp(A x, KFP_INT_VECTOR(any_float_vector_of) n) {
+    typedef __kfp::any_float_vector_of<A> V;
+    return __kfp::by_component<V, __kfp::length_of<V>::value>(KFP_APPLIED(ldexp), V(x), n);
+}
+
+namespace precise {
+using metal::ilogb;
+using metal::ldexp;
+}  // namespace precise
 namespace fast {
-using precise::ilogb;
-using precise::ldexp;
+using metal::ilogb;
+using metal::ldexp;
 }  // namespace fast
-using precise::ilogb;
-using precise::ldexp;
-KFP_INTEGER_FUNCTIONS(half)
 
 }  // namespace metal
 
 #undef KFP_MATH_MODE
-#undef KFP_VECTORS_1
-#undef KFP_VECTORS_2
-#undef KFP_VECTORS_3
-#undef KFP_MODAL
-#undef KFP_MODAL_FLOAT
-#undef KFP_EXACT
 #undef KFP_X
 #undef KFP_XY
 #undef KFP_XYZ
-#undef KFP_ARGUMENTS_1
-#undef KFP_ARGUMENTS_2
+#undef KFP_APPLIED
+#undef KFP_VECTOR_1
+#undef KFP_VECTOR_2
+#undef KFP_VECTOR_3
+#undef KFP_MODAL
 #undef KFP_MODAL_1
 #undef KFP_MODAL_2
+#undef KFP_EXACT
 #undef KFP_EXACT_1
 #undef KFP_EXACT_2
 #undef KFP_EXACT_3
-#undef KFP_STORING_VECTORS
-#undef KFP_INTEGER_VECTORS
-#undef KFP_INTEGER_FUNCTIONS
+#undef KFP_STORING_VECTOR
+#undef KFP_SAME_VECTOR
+#undef KFP_INT_VECTOR
 
 #pragma float_control(pop)
 

@@ -3,6 +3,9 @@
 #ifndef KFP_MATH_CORE_H
 #define KFP_MATH_CORE_H
 
+#include "address_spaces.h"
+#include "scalar.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
 

@@ -2,6 +2,9 @@
 #ifndef KFP_MATH_EXACT_H
 #define KFP_MATH_EXACT_H
 
+#include "math_fast.h"
+#include "math_precise.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
 

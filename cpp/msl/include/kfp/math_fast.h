@@ -3,6 +3,8 @@
 #ifndef KFP_MATH_FAST_H
 #define KFP_MATH_FAST_H
 
+#include "math_polynomials.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
 

@@ -3,6 +3,8 @@
 #ifndef KFP_MATH_PRECISE_H
 #define KFP_MATH_PRECISE_H
 
+#include "math_fast.h"
+
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(on)
 
