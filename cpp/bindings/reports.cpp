@@ -1,0 +1,67 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "device/device.hpp"
+#include "worker/host.hpp"
+
+namespace py = pybind11;
+
+namespace kfp::bindings {
+namespace {
+
+const char* name_of(Severity severity) {
+    switch (severity) {
+        case Severity::note: return "note";
+        case Severity::warning: return "warning";
+        case Severity::error: break;
+    }
+    return "error";
+}
+
+const char* name_of(ParameterKind kind) {
+    switch (kind) {
+        case ParameterKind::buffer: return "buffer";
+        case ParameterKind::threadgroup: return "threadgroup";
+        case ParameterKind::input: return "input";
+        case ParameterKind::texture: return "texture";
+        case ParameterKind::sampler: return "sampler";
+        case ParameterKind::other: break;
+    }
+    return "other";
+}
+
+}  // namespace
+
+void bind_reports(py::module_& module) {
+    py::class_<Diagnostic>(module, "Diagnostic")
+        .def_property_readonly("severity", [](const Diagnostic& self) { return name_of(self.severity); })
+        .def_readonly("line", &Diagnostic::line)
+        .def_readonly("column", &Diagnostic::column)
+        .def_readonly("message", &Diagnostic::message);
+    py::class_<Parameter>(module, "Parameter")
+        .def_readonly("name", &Parameter::name)
+        .def_readonly("type", &Parameter::type)
+        .def_property_readonly("kind", [](const Parameter& self) { return name_of(self.kind); })
+        .def_readonly("index", &Parameter::index)
+        .def_readonly("attribute", &Parameter::attribute);
+    py::class_<KernelInfo>(module, "KernelInfo")
+        .def_readonly("name", &KernelInfo::name)
+        .def_readonly("parameters", &KernelInfo::parameters)
+        .def_readonly("max_total_threads_per_threadgroup", &KernelInfo::max_total_threads_per_threadgroup)
+        .def_readonly("thread_execution_width", &KernelInfo::thread_execution_width)
+        .def_readonly("static_threadgroup_memory_length", &KernelInfo::static_threadgroup_memory_length)
+        .def_readonly("pipeline_error", &KernelInfo::pipeline_error);
+    py::class_<CompileReport>(module, "CompileReport")
+        .def_readonly("compile_ok", &CompileReport::compile_ok)
+        .def_readonly("diagnostics", &CompileReport::diagnostics)
+        .def_readonly("kernels", &CompileReport::kernels)
+        .def_readonly("seconds", &CompileReport::seconds);
+    py::class_<RunReport>(module, "RunReport")
+        .def_readonly("device_seconds", &RunReport::device_seconds)
+        .def_readonly("wall_seconds", &RunReport::wall_seconds,
+                      "What the parent's own clock saw between request and reply: an upper bound that no candidate can "
+                      "touch.");
+}
+
+}  // namespace kfp::bindings

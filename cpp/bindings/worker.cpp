@@ -1,0 +1,107 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/bindings.hpp"
+#include "worker/host.hpp"
+
+namespace py = pybind11;
+
+namespace kfp::bindings {
+namespace {
+
+// Called without the GIL; lets Ctrl-C end a wait.
+void check_signals() {
+    const py::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+std::unique_ptr<WorkerHost> make_worker(const std::string& device, const Toolchain& toolchain, const WorkerLimits& limits) {
+    const py::gil_scoped_release released;
+    return std::make_unique<WorkerHost>(device, toolchain, limits, check_signals);
+}
+
+Math math_named(const std::string& name) {
+    if (name == "fast") return Math::fast;
+    if (name == "precise") return Math::precise;
+    throw py::value_error("math: '" + name + "' isn't one of fast, precise");
+}
+
+std::pair<std::uint32_t, CompileReport> compile(WorkerHost& worker, const py::object& source, const std::string& math,
+                                                bool checked, bool check_only) {
+    CompileOptions options;
+    options.math = math_named(math);
+    options.checked = checked;
+    options.check_only = check_only;
+    const auto text = source.cast<std::string>();
+    const py::gil_scoped_release released;
+    return worker.compile(text, options);
+}
+
+std::uint32_t prepare(WorkerHost& worker, std::uint32_t library, const PyPlan& plan, bool checked, std::uint64_t order_seed,
+                      std::uint32_t threads) {
+    auto image = plan.image;
+    const py::gil_scoped_release released;
+    return worker.prepare(library, std::move(image), {checked, order_seed, threads});
+}
+
+py::tuple sample(WorkerHost& worker, const std::vector<std::uint32_t>& executions, const std::vector<std::uint32_t>& order,
+                 std::uint32_t repeats) {
+    std::pair<std::vector<double>, RunReport> result;
+    {
+        const py::gil_scoped_release released;
+        result = worker.sample(executions, order, repeats);
+    }
+    return py::make_tuple(py::array_t<double>(static_cast<py::ssize_t>(result.first.size()), result.first.data()),
+                          result.second);
+}
+
+py::array_t<std::uint8_t> read(WorkerHost& worker, std::uint32_t execution, std::uint32_t buffer) {
+    py::array_t<std::uint8_t> content(static_cast<py::ssize_t>(worker.buffer_bytes(execution, buffer)));
+    const std::span<std::byte> into(reinterpret_cast<std::byte*>(content.mutable_data()),
+                                    static_cast<std::size_t>(content.size()));
+    const py::gil_scoped_release released;
+    worker.read(execution, buffer, into);
+    return content;
+}
+
+}  // namespace
+
+void bind_worker(py::module_& module) {
+    py::class_<WorkerLimits>(module, "Limits")
+        .def(py::init([](double compile_seconds, double run_seconds, std::uint64_t compile_memory_bytes,
+                         std::uint64_t memory_bytes, std::uint64_t output_bytes) {
+                 if (!(compile_seconds > 0.0 && run_seconds > 0.0 && compile_seconds < 1e6 && run_seconds < 1e6))
+                     throw py::value_error("Limits: seconds must be above 0 and below 1,000,000");
+                 return WorkerLimits{compile_seconds, run_seconds, compile_memory_bytes, memory_bytes, output_bytes};
+             }),
+             py::kw_only(), py::arg("compile_seconds") = WorkerLimits{}.compile_seconds,
+             py::arg("run_seconds") = WorkerLimits{}.run_seconds,
+             py::arg("compile_memory_bytes") = WorkerLimits{}.compile_memory_bytes,
+             py::arg("memory_bytes") = WorkerLimits{}.memory_bytes, py::arg("output_bytes") = WorkerLimits{}.output_bytes)
+        .def_readonly("compile_seconds", &WorkerLimits::compile_seconds)
+        .def_readonly("run_seconds", &WorkerLimits::run_seconds)
+        .def_readonly("compile_memory_bytes", &WorkerLimits::compile_memory_bytes)
+        .def_readonly("memory_bytes", &WorkerLimits::memory_bytes)
+        .def_readonly("output_bytes", &WorkerLimits::output_bytes);
+    py::class_<WorkerHost>(module, "Worker")
+        .def(py::init(&make_worker), py::arg("device"), py::arg("toolchain"), py::arg("limits"))
+        .def_property_readonly("pid", &WorkerHost::pid)
+        .def_property_readonly("closed", &WorkerHost::closed)
+        .def("compile", &compile, py::arg("source"), py::kw_only(), py::arg("math") = "fast", py::arg("checked") = false,
+             py::arg("check_only") = false)
+        .def("prepare", &prepare, py::arg("library"), py::arg("plan"), py::kw_only(), py::arg("checked") = false,
+             py::arg("order_seed") = 0, py::arg("threads") = 0)
+        .def("run", &WorkerHost::run, py::arg("execution"), py::kw_only(), py::arg("reset") = true,
+             py::call_guard<py::gil_scoped_release>())
+        .def("sample", &sample, py::arg("executions"), py::arg("order"), py::arg("repeats"))
+        .def("read", &read, py::arg("execution"), py::arg("buffer"))
+        .def("close", &WorkerHost::close, py::call_guard<py::gil_scoped_release>())
+        .def("__enter__", [](py::object self) { return self; })
+        .def("__exit__", [](WorkerHost& self, const py::args&) {
+            const py::gil_scoped_release released;
+            self.close();
+        });
+}
+
+}  // namespace kfp::bindings
