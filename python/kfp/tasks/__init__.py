@@ -96,3 +96,13 @@ def _instance(found: object, where: str) -> Task:
         if not hasattr(found, attribute):
             raise TaskError(f"{where}: the task does not define {attribute!r}")
     return found()
+
+
+class _Tasks(ModuleType):
+    """This package is also the function that the public API promises: ``kfp.tasks()`` lists the tasks."""
+
+    def __call__(self, suite: str | None = None) -> tuple[Task, ...]:
+        return all_tasks(suite)
+
+
+sys.modules[__name__].__class__ = _Tasks
