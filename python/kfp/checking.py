@@ -50,7 +50,8 @@ def _pipelines(compilation: Compilation, task: Task | None, problems: tuple[str,
         return False, compilation.reason
     if task is not None:
         if problems:
-            return False, "; ".join(problems)
+            more = f" (the first of {len(problems)} problems)" if len(problems) > 1 else ""
+            return False, problems[0] + more
         return True, f"it compiles and has the interface of {task.name}"
     if not compilation.kernels:
         return False, "the source defines no kernel"

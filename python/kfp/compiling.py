@@ -7,16 +7,6 @@ from dataclasses import dataclass
 from kfp import _core, native
 from kfp.results import Diagnostic, KernelSignature, Math, Verdict
 
-FAILURE_VERDICTS: dict[str, Verdict] = {
-    "timeout": "timeout",
-    "crash": "crash",
-    "fault": "fault",
-    "memory": "memory",
-    "refused": "refused",
-    "output": "output",
-    "protocol": "protocol",
-}
-
 
 @dataclass(frozen=True)
 class Compilation:
@@ -37,7 +27,7 @@ def compile_source(
     try:
         library, report = worker.compile(source, math=math, checked=checked, check_only=check_only)
     except _core.WorkerFailure as failure:
-        return Compilation(False, None, (), (), 0.0, FAILURE_VERDICTS[failure.kind], failure_reason(failure))
+        return Compilation(False, None, (), (), 0.0, failure.kind, failure_reason(failure))
     diagnostics = native.diagnostics(report)
     if not report.compile_ok:
         return Compilation(False, None, diagnostics, (), report.seconds, "compile error", _first_error(diagnostics))

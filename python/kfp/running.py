@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from kfp import _core, native
-from kfp.compiling import FAILURE_VERDICTS, failure_reason
+from kfp.compiling import failure_reason
 from kfp.errors import Error, PlanError, TaskError
 from kfp.measuring import ClockFault, Measurement, measure
 from kfp.plan import Plan
@@ -59,7 +59,7 @@ def run_configuration(
     except _Refused as refusal:
         return run.negative("pipeline error", str(refusal))
     except _core.WorkerFailure as failure:
-        return run.negative(FAILURE_VERDICTS[failure.kind], failure_reason(failure))
+        return run.negative(failure.kind, failure_reason(failure))
     except ClockFault as fault:
         return run.negative("protocol", str(fault))
 

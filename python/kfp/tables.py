@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from kfp.results import CheckReport, ConfigurationResult, Device, Diagnostic, Evaluation, KernelSignature
+from kfp.scoring import geometric_mean
 
 WIDTH = 80
 
@@ -49,14 +50,17 @@ def clip(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def grid(heading: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
-    """Columns two spaces apart, ``left`` ones aligned left, the others right; the first is clipped to fit."""
+def grid(
+    heading: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[int] = (0,), flexible: int = 0
+) -> list[str]:
+    """Two spaces between columns, ``left`` ones aligned left, the others right; the ``flexible`` one is clipped."""
     cells = [list(heading), *(list(row) for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]
-    widths[0] = max(8, min(widths[0], WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)))
+    others = sum(widths) - widths[flexible] + 2 * (len(widths) - 1)
+    widths[flexible] = max(8, min(widths[flexible], WIDTH - others))
     lines = []
     for row in cells:
-        row[0] = clip(row[0], widths[0])
+        row[flexible] = clip(row[flexible], widths[flexible])
         padded = [
             text.ljust(width) if i in left else text.rjust(width)
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
@@ -92,7 +96,7 @@ def evaluation_lines(result: Evaluation, source: str | None = None) -> list[Line
     if result.diagnostics:
         lines += [Line(""), *diagnostic_lines(result.diagnostics, source)]
     if result.configurations:
-        lines += [Line(""), *_configuration_lines(result.configurations)]
+        lines += [Line(""), *_configuration_lines(result)]
     lines += [Line(""), *_verdict_lines(result)]
     return lines
 
@@ -101,17 +105,30 @@ def evaluation_text(result: Evaluation) -> str:
     return plain(evaluation_lines(result))
 
 
-def _configuration_lines(rows: Sequence[ConfigurationResult]) -> list[Line]:
+def _configuration_lines(result: Evaluation) -> list[Line]:
+    rows = result.configurations
     units = {row.unit for row in rows if row.achieved is not None}
     unit = units.pop() if len(units) == 1 else ""
     heading = ("configuration", "result", "error/tol.", "time", "IQR", "n", unit or "achieved", "share")
-    lines = grid(heading, [_cells(row, with_unit=not unit) for row in rows], left=(0, 1))
-    styled = [Line(lines[0], "dim")]
-    styled += [Line(text, "" if row.correct else "bad") for text, row in zip(lines[1:], rows, strict=True)]
+    cells = [_cells(row, with_unit=not unit) for row in rows]
+    lines = grid(heading, cells, left=(0, 1))
+    styles: list[Style] = ["" if row.correct else "bad" for row in rows]
+    if any("…" in line for line in lines):
+        # Long labels get lines of their own.
+        lines = grid(heading, [("", *figures) for _, *figures in cells], left=(0, 1))
+        pairs = zip(rows, lines[1:], styles, strict=True)
+        styled = [
+            line for row, text, style in pairs for line in (Line(clip(row.label, WIDTH), style), Line(text, style))
+        ]
+    else:
+        styled = [Line(text, style) for text, style in zip(lines[1:], styles, strict=True)]
+    styled.insert(0, Line(lines[0], "dim"))
     for row in rows:
-        notes = [note for note in (row.detail, *row.flags) if note]
+        notes = [f"{row.label}: {note}" for note in (row.detail, *row.flags) if note]
         for note in notes:
-            styled += wrapped(f"{row.label}: {note}", "  ", "doubt" if row.correct else "bad")
+            # The verdict's reason, below the table, needn't be said twice.
+            if not result.reason.startswith(note):
+                styled += wrapped(note, "  ", "doubt" if row.correct else "bad")
     return styled
 
 
@@ -143,15 +160,27 @@ def _verdict_lines(result: Evaluation) -> list[Line]:
     if timings:
         caches = "/".join(dict.fromkeys(timing.cache for timing in timings))
         lines += wrapped(
-            f"time: median of n samples on the device, {caches} cache; IQR relative to the median", style="dim"
+            f"time: median of n samples on the device, {caches} cache; IQR: relative to the median; share: of the "
+            "ceiling; score: geometric mean of the shares",
+            style="dim",
         )
     if result.verdict == "right":
-        score = "" if result.score is None else f"  score {result.score:.4f} (geometric mean of the shares)"
-        lines.append(Line(f"right{score}", "good"))
+        lines.append(Line(f"right{_score_text(result)}", "good"))
         lines += wrapped(result.reason, style="") if result.reason else []
     else:
         lines += wrapped(f"{result.verdict}: {result.reason}", style="bad")
     return lines
+
+
+def _score_text(result: Evaluation) -> str:
+    if result.score is None:
+        return ""
+    timed = [(row.fraction, row.timing) for row in result.configurations]
+    pairs = [(share, timing) for share, timing in timed if share is not None and timing is not None]
+    # A share is inverse to its time: the slow quartile gives the low end.
+    low = geometric_mean([share * timing.seconds / timing.upper_quartile for share, timing in pairs])
+    high = geometric_mean([share * timing.seconds / timing.lower_quartile for share, timing in pairs])
+    return f", score {result.score:.4f} ({low:.4f} to {high:.4f} by the quartiles)"
 
 
 # Diagnostics and the check of a source
@@ -191,13 +220,14 @@ def check_lines(report: CheckReport, source: str | None = None) -> list[Line]:
         lines += [Line(""), *diagnostic_lines(report.diagnostics, source)]
     for kernel in report.kernels:
         lines += [Line(""), *_kernel_lines(kernel)]
-    if report.problems:
+    # A single one is the reason that is given below.
+    if len(report.problems) > 1:
         lines.append(Line(""))
         for problem in report.problems:
-            lines += wrapped(f"interface: {problem}", style="bad")
+            lines += wrapped(problem, style="bad")
     lines.append(Line(""))
     good = report.compile_ok and report.pipeline_ok
-    lines += wrapped(f"{'right' if good else 'refused'}: {report.reason}", style="good" if good else "bad")
+    lines += wrapped(f"{'good' if good else 'refused'}: {report.reason}", style="good" if good else "bad")
     return lines
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 RIGHT, NEGATIVE, USAGE, UNAVAILABLE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``kfp`` script. Bad input of any kind ends in a line on stderr and an exit code."""
     try:
-        code = _run()
-        sys.stdout.flush()
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("kfp: interrupted", file=sys.stderr)
         code = INTERRUPTED
@@ -23,13 +25,13 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
+def _run(arguments: Sequence[str]) -> int:
     # Inside main's guard: importing takes long enough to be interrupted.
     from kfp.cli.app import run
     from kfp.errors import DeviceUnavailable, Error, ToolchainError
 
     try:
-        return run(sys.argv[1:])
+        return run(arguments)
     except (DeviceUnavailable, ToolchainError) as error:
         print(f"kfp: {error}", file=sys.stderr)
         return UNAVAILABLE

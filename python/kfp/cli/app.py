@@ -28,11 +28,12 @@ EXIT_CODES = "Exit codes: 0 right, 1 a negative verdict, 2 wrong usage, 3 this m
 WELCOME = """\
 kfp says what can be believed about a Metal compute kernel.
 
-  kfp tasks                        what can be computed
-  kfp show hmc                     the contract of a task; --seed prints its naive kernel
-  kfp check my_kernel.metal        does it compile, and with --task hmc, does it fit?
-  kfp evaluate hmc my_kernel.metal is it right, and how fast? (no kernel: the naive one)
-  kfp devices                      where it can run on this machine
+  kfp tasks                         what can be computed
+  kfp show hmc                      the contract of a task
+  kfp show hmc --seed               its naive kernel, to start from
+  kfp check my_kernel.metal         does it compile? (--task hmc: does it fit?)
+  kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
+  kfp devices                       where it can run on this machine
 
 kfp COMMAND --help says more."""
 
@@ -64,6 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         raise KeyboardInterrupt from None
     except typer.Exit as stop:
         return stop.exit_code
+    except SystemExit:
+        # How the argument parser answers a closed stdout; its exit code would read as a verdict.
+        raise BrokenPipeError from None
     except Exception as error:
         return _usage(error)
     return code if isinstance(code, int) else RIGHT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from kfp.tables import Line, grid, wrapped
@@ -14,13 +15,15 @@ def task_list_lines(tasks: Sequence[Task]) -> list[Line]:
         ("task", "suite", "title", "unit"),
         [(task.name, task.suite, task.title, task.unit) for task in tasks],
         left=(0, 1, 2, 3),
+        flexible=2,
     )
     return [Line(heading, "dim"), *map(Line, rows), Line(""), Line("kfp show TASK has the contract of each.", "dim")]
 
 
 def task_lines(task: Task) -> list[Line]:
-    lines = [Line(f"{task.name}: {task.title}", "bold"), Line("")]
-    lines += [line for text in task.brief.rstrip().splitlines() for line in _brief_line(text)]
+    lines = wrapped(f"{task.name}: {task.title}", style="bold")
+    for block in task.brief.strip().split("\n\n"):
+        lines += [Line(""), *_paragraph(block)]
     lines += [Line(""), Line("configurations", "bold")]
     for configuration in task.configurations("full"):
         numbers = ", ".join(f"{name} = {value}" for name, value in configuration.parameters.items())
@@ -31,9 +34,20 @@ def task_lines(task: Task) -> list[Line]:
     return lines
 
 
-def _brief_line(text: str) -> list[Line]:
-    """Prose is wrapped, what is laid out (indented: signatures) is left alone."""
-    return [Line(text)] if len(text) <= 80 or text.startswith((" ", "\t")) else wrapped(text)
+def _paragraph(block: str) -> list[Line]:
+    """Prose is filled, list items one by one; what is laid out with an indent keeps it."""
+    lines: list[Line] = []
+    for is_prose, group in groupby(block.splitlines(), lambda text: not text.startswith((" ", "- "))):
+        texts = list(group)
+        lines += wrapped(" ".join(texts)) if is_prose else [line for text in texts for line in _indented(text)]
+    return lines
+
+
+def _indented(text: str) -> list[Line]:
+    body = text.lstrip().removeprefix("- ")
+    start = text[: len(text) - len(body)]
+    first, *others = wrapped(body, " " * len(start))
+    return [Line(start + first.text[len(start) :]), *others]
 
 
 def task_json(task: Task) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from kfp.tables import Line, Style
 _CODES: dict[Style, str] = {"": "", "bold": "1", "dim": "2", "good": "32", "bad": "31", "doubt": "33"}
 
 
-def wants_colour(stream: TextIO) -> bool:
-    """https://no-color.org, and no escape sequences for a terminal that knows none."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def wants_colour(stream: TextIO | None) -> bool:
+    """As https://no-color.org has it; and no escape sequences for a terminal that knows none."""
+    return (
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
 
 
 def print_lines(lines: Iterable[Line]) -> None:

@@ -57,6 +57,8 @@ class ProgressLine:
 
     @staticmethod
     def _write(text: str) -> None:
+        if sys.stderr is None:
+            return
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
