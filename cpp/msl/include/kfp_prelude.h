@@ -6,11 +6,17 @@
 
 #include "kfp/address_spaces.h"
 #include "kfp/scalar.h"
+#include "kfp/limits.h"
 #include "kfp/type_traits.h"
+#include "kfp/array.h"
 #include "kfp/vector.h"
 #include "kfp/packed.h"
+#include "kfp/as_type.h"
 #include "kfp/integer.h"
-
+#include "kfp/relational.h"
+#include "kfp/common.h"
+#include "kfp/geometric.h"
+#include "kfp/matrix.h"
 #include "kfp/instantiate.h"
 
 #endif

@@ -95,14 +95,17 @@ template <class V> KFP_CONSTEXPR unsigned_of<V> integer_absdiff(V a, V b) {
 template <class V> KFP_CONSTEXPR V integer_extract_bits(V a, uint offset, uint bits) {
     if (bits == 0) return (V)0;
     typedef typename lane_of<V>::type T;
-    return (V)((V)(a << (V)(T)(width_of<V> - offset - bits)) >> (V)(T)(width_of<V> - bits));
+    typedef unsigned_of<V> U;
+    const V to_the_top = (V)(U)((U)a << (U)(T)(width_of<V> - offset - bits));
+    return (V)(to_the_top >> (V)(T)(width_of<V> - bits));
 }
 template <class V> KFP_CONSTEXPR V integer_insert_bits(V base, V inserted, uint offset, uint bits) {
     if (bits == 0) return base;
     typedef typename lane_of<V>::type T;
     typedef __make_unsigned(T) U;
     const T mask = (T)((U)((U)~(U)0 >> (width_of<V> - bits)) << offset);
-    return (V)((base & (V)(T)~mask) | ((inserted << (V)(T)offset) & (V)mask));
+    typedef unsigned_of<V> W;
+    return (V)((base & (V)(T)~mask) | ((V)(W)((W)inserted << (W)(U)offset) & (V)mask));
 }
 
 }  // namespace __kfp

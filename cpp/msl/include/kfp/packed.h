@@ -24,8 +24,9 @@ struct packed_storage {
     }
     __declspec(property(get = __load)) typename lanes<T, N>::type __v;
 
-    KFP_CONSTEXPR T operator[](uint i) const { return __e[i]; }
-    KFP_INLINE T& operator[](uint i) { return __e[i]; }
+    KFP_CONSTEXPR T operator[](uint i) const& { return __e[i]; }
+    KFP_CONSTEXPR T operator[](uint i) const&& { return __e[i]; }
+    KFP_INLINE T& operator[](uint i) & { return __e[i]; }
 };
 
 template <class T, int N>

@@ -1,6 +1,7 @@
 #ifndef KFP_TYPE_TRAITS_H
 #define KFP_TYPE_TRAITS_H
 
+#include "address_spaces.h"
 #include "scalar.h"
 
 namespace metal {
@@ -60,6 +61,7 @@ template <class T> struct unqualified<const T> { typedef T type; };
     template <class T> struct unqualified<space T> { typedef T type; }; \
     template <class T> struct unqualified<const space T> { typedef T type; };
 KFP_UNQUALIFIED(__global)
+KFP_UNQUALIFIED(device)
 KFP_UNQUALIFIED(__local)
 KFP_UNQUALIFIED(__private)
 KFP_UNQUALIFIED(__generic)

@@ -45,8 +45,9 @@ template <class T, int N> struct packed_vec;
 template <class T, int N>
 struct storage {
     typename lanes<T, N>::type __v;
-    KFP_CONSTEXPR T operator[](uint i) const { return (T)__v[i]; }
-    KFP_INLINE T& operator[](uint i) { return reinterpret_cast<T*>(&__v)[i]; }
+    KFP_CONSTEXPR T operator[](uint i) const& { return (T)__v[i]; }
+    KFP_CONSTEXPR T operator[](uint i) const&& { return (T)__v[i]; }
+    KFP_INLINE T& operator[](uint i) & { return reinterpret_cast<T*>(&__v)[i]; }
 };
 
 template <class T, int N, class Storage> struct components;
