@@ -1,0 +1,169 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "device/cpu/cpu.hpp"
+#include "device/cpu/execution.hpp"
+#include "device/cpu/machine.hpp"
+#include "msl/compile.hpp"
+
+namespace kfp::cpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Gone, with all that is in it, at the end of the scope.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string pattern = (fs::temp_directory_path() / "kfp-XXXXXX").string();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            throw ExecutionError("cpu: can't make a temporary folder like " + pattern + ": " +
+                                 std::generic_category().message(errno));
+        }
+        path_ = pattern;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+std::vector<std::byte> read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file) throw ExecutionError("cpu: can't read the compiled image " + path);
+    const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+    return {first, first + text.size()};
+}
+
+template <typename Entry>
+Entry entry_point(const Image& image, const std::string& name) {
+    void* const address = image.symbol(name);
+    if (address == nullptr) throw ExecutionError("compiled image: exports no function " + name);
+    return reinterpret_cast<Entry>(address);
+}
+
+std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, const msl::Compiled& compiled) {
+    Image image(file);
+    image.seal_with_pointer("__kfp_runtime", &runtime());
+    std::vector<Kernel> kernels;
+    for (std::size_t i = 0; i < compiled.report.kernels.size(); ++i) {
+        const std::string number = std::to_string(i);
+        Kernel& kernel = kernels.emplace_back();
+        kernel.info = compiled.report.kernels[i];
+        if (!kernel.info.pipeline_error.empty()) continue;
+        kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
+        if (!compiled.kernels[i].synchronises) kernel.group_entry = entry_point<GroupEntry>(image, "__kfp_group_" + number);
+    }
+    return std::make_shared<const LoadedImage>(LoadedImage{std::move(image), std::move(kernels)});
+}
+
+// The host threads are shared by all libraries of a device and start with the first that is loaded.
+class SharedThreads {
+public:
+    std::shared_ptr<HostThreads> get() {
+        const std::scoped_lock lock(mutex_);
+        if (threads_ == nullptr) threads_ = std::make_shared<HostThreads>(usable_cores());
+        return threads_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::shared_ptr<HostThreads> threads_;
+};
+
+class CpuLibrary final : public Library {
+public:
+    CpuLibrary(msl::Compiled compiled, std::vector<std::byte> file, std::shared_ptr<SharedThreads> threads)
+        : compiled_(std::move(compiled)), file_(std::move(file)), shared_threads_(std::move(threads)) {}
+
+    const CompileReport& report() const override { return compiled_.report; }
+
+    void load() override {
+        if (image_ != nullptr) return;
+        if (file_.empty()) throw PipelineError("this library was compiled for a check only, or has errors: it can't be run");
+        image_ = load_image(file_, compiled_);
+        threads_ = shared_threads_->get();
+        install_fault_stack();
+    }
+
+    std::unique_ptr<Execution> prepare(const Plan& plan, std::span<const std::byte> contents, const RunOptions& options,
+                                       Progress* progress) override {
+        load();
+        return std::make_unique<CpuExecution>(image_, threads_, plan, contents, options, progress);
+    }
+
+private:
+    msl::Compiled compiled_;
+    std::vector<std::byte> file_;
+    std::shared_ptr<SharedThreads> shared_threads_;
+    std::shared_ptr<const LoadedImage> image_;
+    std::shared_ptr<HostThreads> threads_;
+};
+
+class CpuDevice final : public Device {
+public:
+    CpuDevice(DeviceInfo info, Toolchain toolchain) : info_(std::move(info)), toolchain_(std::move(toolchain)) {}
+
+    const DeviceInfo& info() const override { return info_; }
+
+    std::unique_ptr<Library> compile(std::string_view source, const CompileOptions& options) override {
+        const TemporaryFolder folder;
+        msl::Compiled compiled = msl::compile(source, options, toolchain_, folder.path());
+        std::vector<std::byte> file;
+        if (!compiled.image.empty()) file = read_file(compiled.image);
+        return std::make_unique<CpuLibrary>(std::move(compiled), std::move(file), threads_);
+    }
+
+private:
+    DeviceInfo info_;
+    Toolchain toolchain_;
+    std::shared_ptr<SharedThreads> threads_ = std::make_shared<SharedThreads>();
+};
+
+std::string why_unavailable(const Toolchain& toolchain) {
+    if (toolchain.clang.empty()) return "no compiler: install the package ziglang, or name a clang in KFP_CLANG";
+    if (::access(toolchain.clang.c_str(), X_OK) != 0) {
+        return "the compiler " + toolchain.clang + " can't be executed: " + std::generic_category().message(errno);
+    }
+    if (!fs::is_directory(toolchain.msl_include)) return "its Metal headers are missing from " + toolchain.msl_include;
+    return {};
+}
+
+}  // namespace
+
+DeviceInfo describe(const Toolchain& toolchain) {
+    DeviceInfo info;
+    info.name = "cpu";
+    info.description = describe_machine();
+    info.reason = why_unavailable(toolchain);
+    info.available = info.reason.empty();
+    info.tick_seconds = measured_clock_resolution();
+    info.max_threads_per_threadgroup = max_threads_per_threadgroup;
+    info.thread_execution_width = simd_width;
+    info.max_threadgroup_memory_length = max_threadgroup_memory;
+    return info;
+}
+
+std::unique_ptr<Device> open(const Toolchain& toolchain) {
+    DeviceInfo info = describe(toolchain);
+    if (!info.available) throw DeviceUnavailable("cpu: " + info.reason);
+    return std::make_unique<CpuDevice>(std::move(info), toolchain);
+}
+
+}  // namespace kfp::cpu

@@ -1,0 +1,168 @@
+#include "device/cpu/dispatch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace kfp::cpu {
+namespace {
+
+// Enough shares for an even load, few enough that taking one costs nothing.
+constexpr std::uint64_t shares_per_participant = 16;
+
+// A permutation of [0, count) that needs no memory: a step that shares no factor with the count, from anywhere.
+class ThreadgroupOrder {
+public:
+    ThreadgroupOrder(std::uint64_t count, std::optional<std::uint64_t> seed) : count_(count) {
+        if (!seed || count < 2) return;
+        OrderGenerator generator(*seed);
+        start_ = generator.next() % count;
+        do step_ = generator.next() % count;
+        while (std::gcd(step_, count) != 1);
+    }
+    std::uint64_t operator[](std::uint64_t position) const {
+        __extension__ using wide = unsigned __int128;
+        return static_cast<std::uint64_t>((wide{position} * step_ + start_) % count_);
+    }
+
+private:
+    std::uint64_t count_;
+    std::uint64_t start_ = 0;
+    std::uint64_t step_ = 1;
+};
+
+class SharedDispatch {
+public:
+    SharedDispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, unsigned participants)
+        : dispatch_(dispatch),
+          mode_(mode),
+          order_(dispatch.threadgroups, mode.order_seed),
+          share_(std::max<std::uint64_t>(1, dispatch.threadgroups / (participants * shares_per_participant))) {}
+
+    static void work(void* context, HostThread& thread) { static_cast<SharedDispatch*>(context)->take_shares(thread); }
+
+private:
+    void take_shares(HostThread& thread) {
+        std::uint64_t begin = next_.fetch_add(share_, std::memory_order_relaxed);
+        if (begin >= dispatch_.threadgroups) return;
+        make_ready(thread);
+        do {
+            const std::uint64_t end = std::min(begin + share_, dispatch_.threadgroups);
+            if (mode_.order_seed) {
+                run_checked(thread, begin, end);
+            } else if (dispatch_.synchronises()) {
+                run_synchronising(thread, begin, end);
+            } else {
+                Range range{this, &thread, begin, end};
+                thread.plain_stack.call(&run_plain, &range);
+            }
+            begin = next_.fetch_add(share_, std::memory_order_relaxed);
+        } while (begin < dispatch_.threadgroups);
+    }
+
+    void make_ready(HostThread& thread) const {
+        kfp_launch& launch = thread.launch;
+        launch = dispatch_.launch;
+        auto* const memory = reinterpret_cast<char*>(thread.threadgroup_memory.base(mode_.layout, dispatch_.threadgroup_bytes));
+        launch.threadgroup_memory = memory;
+        for (const auto& argument : dispatch_.threadgroup_arguments) {
+            launch.threadgroup_arguments[argument.index] = memory + argument.offset;
+        }
+        thread.uses_fibers = dispatch_.synchronises();
+    }
+
+    void move_to(kfp_launch& launch, std::uint64_t threadgroup) const {
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            const std::uint64_t count = launch.threadgroups_per_grid[axis];
+            const auto position = static_cast<std::uint32_t>(axis == 2 ? threadgroup : threadgroup % count);
+            threadgroup /= count;
+            const std::uint32_t length = launch.dispatch_threads_per_threadgroup[axis];
+            launch.threadgroup_position_in_grid[axis] = position;
+            launch.threads_per_threadgroup[axis] = std::min(length, launch.threads_per_grid[axis] - position * length);
+        }
+    }
+
+    void run_synchronising(HostThread& thread, std::uint64_t begin, std::uint64_t end) const {
+        for (std::uint64_t i = begin; i < end; ++i) {
+            move_to(thread.launch, i);
+            thread.fibers.run(thread.launch, dispatch_.thread_entry, nullptr);
+        }
+    }
+
+    struct Range {
+        const SharedDispatch* self;
+        HostThread* thread;
+        std::uint64_t begin;
+        std::uint64_t end;
+    };
+    static void run_plain(void* argument) {
+        const Range& range = *static_cast<const Range*>(argument);
+        kfp_launch& launch = range.thread->launch;
+        for (std::uint64_t i = range.begin; i < range.end; ++i) {
+            range.self->move_to(launch, i);
+            range.self->dispatch_.group_entry(&launch);
+        }
+    }
+
+    void run_checked(HostThread& thread, std::uint64_t begin, std::uint64_t end) const {
+        for (std::uint64_t i = begin; i < end; ++i) {
+            const std::uint64_t threadgroup = order_[i];
+            OrderGenerator order(*mode_.order_seed ^ (threadgroup * 0x9E3779B97F4A7C15U));
+            move_to(thread.launch, threadgroup);
+            poison(thread, order);
+            if (dispatch_.synchronises()) {
+                thread.fibers.run(thread.launch, dispatch_.thread_entry, &order);
+            } else {
+                PermutedGroup group{dispatch_.thread_entry, &thread.launch, &order};
+                thread.plain_stack.call(&run_permuted, &group);
+            }
+        }
+    }
+
+    // Whatever type is read from it: 16-, 32- and 64-bit floats are NaNs, and the integers differ from run to run.
+    void poison(const HostThread& thread, OrderGenerator& order) const {
+        const auto low = static_cast<std::uint16_t>(order.next());
+        const std::uint16_t half = static_cast<std::uint16_t>(0x7F81U | (low & 0x807EU));
+        char* const memory = thread.launch.threadgroup_memory;
+        for (std::size_t i = 0; i + sizeof half <= dispatch_.threadgroup_bytes; i += sizeof half) {
+            std::memcpy(memory + i, &half, sizeof half);
+        }
+    }
+
+    struct PermutedGroup {
+        ThreadEntry entry;
+        const kfp_launch* launch;
+        OrderGenerator* order;
+    };
+    static void run_permuted(void* argument) {
+        const PermutedGroup& group = *static_cast<const PermutedGroup*>(argument);
+        const auto& shape = group.launch->threads_per_threadgroup;
+        const std::uint32_t threads = shape[0] * shape[1] * shape[2];
+        const ThreadgroupOrder order(threads, group.order->next());
+        for (std::uint32_t i = 0; i < threads; ++i) {
+            const auto thread = static_cast<std::uint32_t>(order[i]);
+            group.entry(group.launch, thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]);
+        }
+    }
+
+    const PreparedDispatch& dispatch_;
+    const DispatchMode& mode_;
+    ThreadgroupOrder order_;
+    std::uint64_t share_;
+    alignas(64) std::atomic<std::uint64_t> next_{0};
+};
+
+}  // namespace
+
+unsigned PreparedDispatch::threads_per_threadgroup() const {
+    const auto& shape = launch.dispatch_threads_per_threadgroup;
+    return shape[0] * shape[1] * shape[2];
+}
+
+void run_dispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, HostThreads& threads, unsigned participants) {
+    participants = static_cast<unsigned>(std::min<std::uint64_t>(participants, dispatch.threadgroups));
+    SharedDispatch shared(dispatch, mode, participants);
+    threads.run(&SharedDispatch::work, &shared, participants);
+}
+
+}  // namespace kfp::cpu

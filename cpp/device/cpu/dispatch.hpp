@@ -1,0 +1,41 @@
+// One dispatch, ready to run: entry points, launch descriptor, geometry.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/fibers.hpp"
+#include "device/cpu/host_threads.hpp"
+
+namespace kfp::cpu {
+
+struct PreparedDispatch {
+    struct ThreadgroupArgument {
+        std::uint32_t index;   // [[threadgroup(n)]]
+        std::uint32_t offset;  // in the threadgroup's memory, behind the kernel's own variables
+    };
+
+    ThreadEntry thread_entry = nullptr;
+    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises
+    kfp_launch launch{};               // all but what differs between threadgroups and between host threads
+    std::vector<ThreadgroupArgument> threadgroup_arguments;
+    std::uint32_t threadgroup_bytes = 0;  // variables and arguments together
+    std::uint64_t threadgroups = 1;
+
+    bool synchronises() const { return group_entry == nullptr; }
+    unsigned threads_per_threadgroup() const;
+};
+
+// How the threadgroups of a dispatch are run.
+struct DispatchMode {
+    BufferLayout layout = BufferLayout::spacious;
+    // Checked: threadgroups and threads in an order drawn from the seed, threadgroup memory poisoned before each.
+    std::optional<std::uint64_t> order_seed;
+};
+
+// Returns when every threadgroup has run.
+void run_dispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, HostThreads& threads, unsigned participants);
+
+}  // namespace kfp::cpu

@@ -1,0 +1,62 @@
+// A plan bound to an image: buffers placed, launch descriptors made, limits checked.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/cpu/dispatch.hpp"
+#include "device/cpu/fault.hpp"
+#include "device/cpu/host_threads.hpp"
+#include "device/cpu/image.hpp"
+#include "device/cpu/memory.hpp"
+#include "device/device.hpp"
+
+namespace kfp::cpu {
+
+// A kernel of a compiled image: what the front end found out about it, and where it begins.
+struct Kernel {
+    KernelInfo info;
+    ThreadEntry thread_entry = nullptr;
+    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises
+};
+
+struct LoadedImage {
+    Image image;
+    std::vector<Kernel> kernels;
+};
+
+class CpuExecution final : public Execution {
+public:
+    CpuExecution(std::shared_ptr<const LoadedImage> image, std::shared_ptr<HostThreads> threads, const Plan& plan,
+                 std::span<const std::byte> contents, const RunOptions& options, Progress* progress);
+
+    void reset() override;
+    RunTime run(std::uint32_t repeats) override;
+    std::span<const std::byte> contents(std::uint32_t buffer) const override;
+
+private:
+    // Part of a buffer that one host thread restores at a time.
+    struct ResetPiece {
+        std::byte* target;
+        const std::byte* source;  // nullptr: poison
+        std::size_t bytes;
+    };
+    struct ResetWork;
+
+    void list_reset_pieces(std::span<const std::byte> contents);
+    void require_intact_margins() const;
+
+    std::shared_ptr<const LoadedImage> image_;
+    std::shared_ptr<HostThreads> threads_;
+    Plan plan_;
+    DispatchMode mode_;
+    BufferStore buffers_;
+    std::vector<PreparedDispatch> dispatches_;
+    std::vector<ResetPiece> reset_pieces_;
+    unsigned participants_;
+    Progress* progress_;
+    RunUnderWay under_way_;
+};
+
+}  // namespace kfp::cpu
