@@ -22,6 +22,12 @@ def source_text(source: str | os.PathLike[str]) -> str:
         raise UsageError(f"source: expected the kernel's text or a path, got {type(source).__name__}")
     if "\n" not in source and source.endswith(".metal"):
         raise UsageError(f"source: {source!r} looks like a file name; pass pathlib.Path({source!r}) to read it")
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"source: expected text that UTF-8 can hold, character {error.start} is a lone surrogate"
+        ) from None
     return source
 
 
@@ -47,7 +53,7 @@ def decode_source(data: bytes, name: str) -> str:
 
 
 def source_hash(source: str) -> str:
-    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(source.encode("utf-8")).hexdigest()
 
 
 def seed_path(task: Task) -> Path:

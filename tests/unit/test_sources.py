@@ -27,6 +27,11 @@ def test_something_else_is_refused() -> None:
         source_text(b"kernel")  # type: ignore[arg-type]
 
 
+def test_text_that_no_file_can_hold_is_refused() -> None:
+    with pytest.raises(UsageError, match="character 3 is a lone surrogate"):
+        source_text("// \ud800")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
