@@ -1,0 +1,42 @@
+"""From a running worker, with a compiled kernel, to the end of the first dispatch: pipelines, buffers, sealing, run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from common import arguments, figure, report
+from kfp import Limits, machine, native
+from kfp.sources import seed_source
+from kfp.tasks import get_task
+
+FIRST_DISPATCH_TARGET_MS = 30.0
+
+
+def first_dispatch_samples(device: str, count: int) -> list[float]:
+    """A worker is sealed by its first run, so each sample takes a new one."""
+    task = get_task("saxpy")
+    configuration = replace(task.configurations("small")[0], parameters={"n": 1024, "a": 2.5})
+    inputs = {name: np.zeros(1024, dtype=np.float32) for name in ("x", "y")}
+    target = machine.resolve(device)
+    times = []
+    for _ in range(count):
+        with machine.open_worker(target, Limits()) as worker:
+            library, report_ = worker.compile(seed_source(task))
+            caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in report_.kernels}
+            plan = task.plan(configuration, inputs, caps)
+            start = time.perf_counter()
+            worker.run(worker.prepare(library, native.plan(plan)))
+            times.append(1e3 * (time.perf_counter() - start))
+    return times
+
+
+def main() -> None:
+    options = arguments(__doc__)
+    times = first_dispatch_samples(options.device, options.samples)
+    report([figure("first dispatch", times, FIRST_DISPATCH_TARGET_MS)], options.json)
+
+
+if __name__ == "__main__":
+    main()
