@@ -54,35 +54,30 @@ class PingPong:
         return self._names[step % 2], self._names[(step + 1) % 2]
 
 
-def gaussian(shape: tuple[int, ...], sigma: float, centre: tuple[float, ...]) -> Doubles:
-    """The bell exp(-r^2 / 2 sigma^2); ``centre`` holds a fraction of the extent per axis, in the order of ``shape``."""
+def pulse(shape: tuple[int, ...], sigma: float, configuration: Configuration) -> Doubles:
+    """exp(-r^2 / 2 sigma^2) around the middle of a grid, plus ``roughness`` times noise of [0, 1)."""
     field = np.ones((1,) * len(shape))
-    for axis, (extent, fraction) in enumerate(zip(shape, centre, strict=True)):
-        offset = np.arange(extent) - fraction * (extent - 1)
+    for axis, extent in enumerate(shape):
+        offset = np.arange(extent) - 0.5 * (extent - 1)
         profile = np.exp(-(offset**2) / (2.0 * sigma**2))
         field = field * profile.reshape([-1 if other == axis else 1 for other in range(len(shape))])
+    roughness = configuration.real("roughness")
+    if roughness:
+        field += roughness * np.random.default_rng(configuration.seed).random(shape)
     return field
 
 
-_CENTRE_KEYS = ("centre_x", "centre_y", "centre_z")
+def published_roughness(scale: Scale) -> float:
+    """None at full scale, as published.
 
-
-def middle(scale: Scale, axes: int) -> dict[str, float]:
-    """Where a pulse starts, as fractions of the extents: in the middle at full scale, as published.
-
-    A centred pulse in a cube hides a kernel that swaps two axes, so the small scale moves it off every symmetry.
+    A smooth centred pulse hides a kernel that swaps two axes or leaves out a row near the edge, where the pulse is all
+    but zero; so the small scale and the draws add noise.
     """
-    fractions = (0.5, 0.5, 0.5) if scale == "full" else (0.45, 0.5, 0.57)
-    return dict(zip(_CENTRE_KEYS[:axes], fractions, strict=False))
+    return 0.0 if scale == "full" else 0.25
 
 
-def draw_centre(rng: np.random.Generator, axes: int) -> dict[str, float]:
-    return {key: uniform(rng, 0.4, 0.6) for key in _CENTRE_KEYS[:axes]}
-
-
-def centre_of(configuration: Configuration, axes: int) -> tuple[float, ...]:
-    """The pulse's centre in the order of an array's axes: (z, y, x) or (y, x)."""
-    return tuple(configuration.real(key) for key in reversed(_CENTRE_KEYS[:axes]))
+def draw_roughness(rng: np.random.Generator) -> float:
+    return uniform(rng, 0.1, 0.5)
 
 
 def zero_faces(field: Array) -> Array:

@@ -16,6 +16,7 @@ from kfp.tasks.base import (
     Configuration,
     Demand,
     Kernel,
+    Number,
     Origin,
     Range,
     Scale,
@@ -28,12 +29,11 @@ from kfp.tasks.base import (
 from kfp.tasks.sci._common import (
     Doubles,
     PingPong,
-    centre_of,
     distinct,
-    draw_centre,
+    draw_roughness,
     draw_seed,
-    gaussian,
-    middle,
+    published_roughness,
+    pulse,
     single,
     uniform,
     zero_faces,
@@ -108,12 +108,12 @@ against memory bandwidth at 24 bytes per cell and step.
         nx, ny, nz = distinct(rng, 3, low, high)
         steps = int(rng.integers(most_steps // 2, most_steps + 1))
         mu = uniform(rng, 0.1, 2.0)
-        return _configuration((nx, ny, nz, steps), mu, "drawn", scale, draw_seed(rng), draw_centre(rng, 3))
+        return _configuration((nx, ny, nz, steps), mu, "drawn", scale, draw_seed(rng), draw_roughness(rng))
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         shape = _shape(configuration)
         sigma = 0.15 * float(np.prod(shape)) ** (1.0 / 3.0)
-        return {"u": zero_faces(gaussian(shape, sigma, centre_of(configuration, 3)).astype(np.float32))}
+        return {"u": zero_faces(pulse(shape, sigma, configuration).astype(np.float32))}
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
         nz, ny, nx = _shape(configuration)
@@ -184,8 +184,9 @@ def _configuration(
     origin: Origin,
     scale: Scale,
     seed: int = 0,
-    centre: dict[str, float] | None = None,
+    roughness: float | None = None,
 ) -> Configuration:
     nx, ny, nz, steps = size
-    parameters = {"NX": nx, "NY": ny, "NZ": nz, "steps": steps, "mu": mu, **(centre or middle(scale, 3))}
+    parameters: dict[str, Number] = {"NX": nx, "NY": ny, "NZ": nz, "steps": steps, "mu": mu}
+    parameters["roughness"] = published_roughness(scale) if roughness is None else roughness
     return Configuration(f"{nx}x{ny}x{nz}, {steps} steps, mu={mu:g}", parameters, origin, scale, seed)

@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Configuration,
     Demand,
     Kernel,
+    Number,
     Origin,
     Range,
     Scale,
@@ -25,12 +26,11 @@ from kfp.tasks.base import (
 from kfp.tasks.sci._common import (
     Doubles,
     PingPong,
-    centre_of,
     distinct,
-    draw_centre,
+    draw_roughness,
     draw_seed,
-    gaussian,
-    middle,
+    published_roughness,
+    pulse,
     single,
     uniform,
 )
@@ -102,11 +102,11 @@ max |error| <= 5e-4 + 1e-4 * max |expected| over all populations after all steps
         nx, ny = distinct(rng, 2, low, high)
         steps = int(rng.integers(most_steps // 2, most_steps + 1))
         tau = uniform(rng, 0.6, 1.6)
-        return _configuration(nx, ny, steps, tau, "drawn", scale, draw_seed(rng), draw_centre(rng, 2))
+        return _configuration(nx, ny, steps, tau, "drawn", scale, draw_seed(rng), draw_roughness(rng))
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         shape = (configuration.integer("NY"), configuration.integer("NX"))
-        density = 1.0 + 0.05 * gaussian(shape, 0.15 * min(shape), centre_of(configuration, 2))
+        density = 1.0 + 0.05 * pulse(shape, 0.15 * min(shape), configuration)
         return {"f": np.stack([weight * density for weight in W]).astype(np.float32)}
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
@@ -160,7 +160,8 @@ def _configuration(
     origin: Origin,
     scale: Scale,
     seed: int = 0,
-    centre: dict[str, float] | None = None,
+    roughness: float | None = None,
 ) -> Configuration:
-    parameters = {"NX": nx, "NY": ny, "steps": steps, "tau": tau, **(centre or middle(scale, 2))}
+    parameters: dict[str, Number] = {"NX": nx, "NY": ny, "steps": steps, "tau": tau}
+    parameters["roughness"] = published_roughness(scale) if roughness is None else roughness
     return Configuration(f"{nx}x{ny}, {steps} steps, tau={tau:g}", parameters, origin, scale, seed)

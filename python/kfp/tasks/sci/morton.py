@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Configuration,
     Demand,
     Kernel,
+    Number,
     Origin,
     Range,
     Scale,
@@ -26,12 +27,11 @@ from kfp.tasks.base import (
 )
 from kfp.tasks.sci._common import (
     PingPong,
-    centre_of,
     diffuse,
-    draw_centre,
+    draw_roughness,
     draw_seed,
-    gaussian,
-    middle,
+    published_roughness,
+    pulse,
     single,
     uniform,
     zero_faces,
@@ -99,12 +99,11 @@ Scored against memory bandwidth at 8 bytes per cell and step.
         n = 1 << int(rng.integers(low, high + 1))
         steps = int(rng.integers(5, min(120, updates // n**3) + 1))
         alpha = uniform(rng, 0.02, 0.16)
-        return _configuration(n, steps, alpha, "drawn", scale, draw_seed(rng), draw_centre(rng, 3))
+        return _configuration(n, steps, alpha, "drawn", scale, draw_seed(rng), draw_roughness(rng))
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         n = configuration.integer("N")
-        field = gaussian((n, n, n), 0.15 * n, centre_of(configuration, 3))
-        return {"u": to_morton(zero_faces(field.astype(np.float32)))}
+        return {"u": to_morton(zero_faces(pulse((n, n, n), 0.15 * n, configuration).astype(np.float32)))}
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
         n, steps = configuration.integer("N"), configuration.integer("steps")
@@ -159,7 +158,8 @@ def _configuration(
     origin: Origin,
     scale: Scale,
     seed: int = 0,
-    centre: dict[str, float] | None = None,
+    roughness: float | None = None,
 ) -> Configuration:
-    parameters = {"N": n, "steps": steps, "alpha": alpha, **(centre or middle(scale, 3))}
+    parameters: dict[str, Number] = {"N": n, "steps": steps, "alpha": alpha}
+    parameters["roughness"] = published_roughness(scale) if roughness is None else roughness
     return Configuration(f"N={n}, {steps} steps, alpha={alpha:g}", parameters, origin, scale, seed)

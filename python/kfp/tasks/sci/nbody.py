@@ -25,7 +25,11 @@ from kfp.tasks.base import (
 from kfp.tasks.sci._common import Doubles, PingPong, draw_seed, single, uniform
 
 _STEPS = 10
-_CONSTANTS = {"dt": 1e-3, "eps": 0.05, "G": 1.0}
+# Few bodies move little; the small scale takes longer steps, so that each of them shows in the result.
+_CONSTANTS: dict[Scale, dict[str, float]] = {
+    "full": {"dt": 1e-3, "eps": 0.05, "G": 1.0},
+    "small": {"dt": 5e-3, "eps": 0.1, "G": 1.0},
+}
 _SIZES: dict[Scale, tuple[int, ...]] = {"full": (256, 1024, 2048), "small": (64, 128, 224)}
 _HELD_OUT: dict[Scale, int] = {"full": 512, "small": 101}
 _ROWS = 256
@@ -78,19 +82,20 @@ The buffers swap after every step; all steps of a run are in one command buffer.
     )
 
     def configurations(self, scale: Scale) -> tuple[Configuration, ...]:
-        return tuple(_configuration(n, _CONSTANTS, "in_distribution", scale) for n in _SIZES[scale])
+        return tuple(_configuration(n, _CONSTANTS[scale], "in_distribution", scale) for n in _SIZES[scale])
 
     def published_held_out(self, scale: Scale) -> Configuration:
-        return _configuration(_HELD_OUT[scale], _CONSTANTS, "published_held_out", scale)
+        return _configuration(_HELD_OUT[scale], _CONSTANTS[scale], "published_held_out", scale)
 
     def draw(self, rng: np.random.Generator, scale: Scale) -> Configuration:
         low, high = (200, 2600) if scale == "full" else (40, 230)
         n = int(rng.integers(low, high))
         n += n % 32 == 0
+        typical = _CONSTANTS[scale]
         constants = {
-            "dt": uniform(rng, 5e-4, 2e-3, digits=5),
-            "eps": uniform(rng, 0.03, 0.1),
-            "G": uniform(rng, 0.5, 2.0),
+            "dt": uniform(rng, typical["dt"], 2.0 * typical["dt"], digits=5),
+            "eps": uniform(rng, 0.8 * typical["eps"], 2.0 * typical["eps"]),
+            "G": uniform(rng, 0.8, 1.6),
         }
         return _configuration(n, constants, "drawn", scale, draw_seed(rng))
 

@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Configuration,
     Demand,
     Kernel,
+    Number,
     Origin,
     Range,
     Scale,
@@ -25,13 +26,12 @@ from kfp.tasks.base import (
     max_abs_check,
 )
 from kfp.tasks.sci._common import (
-    centre_of,
     distinct,
-    draw_centre,
+    draw_roughness,
     draw_seed,
-    gaussian,
     laplacian,
-    middle,
+    published_roughness,
+    pulse,
     single,
     slabs,
     uniform,
@@ -100,12 +100,11 @@ started. Scored against memory bandwidth at 12 bytes per cell and step.
         nx, ny, nz = distinct(rng, 3, low, high)
         steps = int(rng.integers(most_steps // 2, most_steps + 1))
         alpha = uniform(rng, 0.05, 0.30)
-        return _configuration((nx, ny, nz, steps), alpha, "drawn", scale, draw_seed(rng), draw_centre(rng, 3))
+        return _configuration((nx, ny, nz, steps), alpha, "drawn", scale, draw_seed(rng), draw_roughness(rng))
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         shape = _shape(configuration)
-        pulse = gaussian(shape, 0.1 * min(shape), centre_of(configuration, 3))
-        u = zero_faces(pulse.astype(np.float32))
+        u = zero_faces(pulse(shape, 0.1 * min(shape), configuration).astype(np.float32))
         return {"u_prev": u, "u_curr": u.copy()}
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
@@ -172,8 +171,9 @@ def _configuration(
     origin: Origin,
     scale: Scale,
     seed: int = 0,
-    centre: dict[str, float] | None = None,
+    roughness: float | None = None,
 ) -> Configuration:
     nx, ny, nz, steps = size
-    parameters = {"NX": nx, "NY": ny, "NZ": nz, "steps": steps, "alpha": alpha, **(centre or middle(scale, 3))}
+    parameters: dict[str, Number] = {"NX": nx, "NY": ny, "NZ": nz, "steps": steps, "alpha": alpha}
+    parameters["roughness"] = published_roughness(scale) if roughness is None else roughness
     return Configuration(f"{nx}x{ny}x{nz}, {steps} steps, alpha={alpha:g}", parameters, origin, scale, seed)
