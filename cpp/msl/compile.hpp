@@ -1,6 +1,7 @@
 // The front end for devices without Metal: from MSL source to a loadable image, by way of clang.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace kfp::msl {
 struct KernelImage {
     // Reaches a barrier or a simdgroup/quadgroup operation, so that its threads need a stack each.
     bool synchronises = false;
+    // What kfp_launch::threadgroup_memory must span, 64-byte aligned. Far more than the kernel's variables need: each has a
+    // stretch of its own, most of which is never touched.
+    std::uint32_t threadgroup_extent = 0;
 };
 
 struct Compiled {

@@ -1,0 +1,196 @@
+#include "msl/compile.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "msl/diagnostics.hpp"
+#include "msl/kernels.hpp"
+#include "msl/preprocessor.hpp"
+#include "msl/rewrite.hpp"
+#include "msl/rules.hpp"
+#include "msl/structure.hpp"
+#include "msl/toolchain.hpp"
+
+namespace kfp::msl {
+namespace {
+
+constexpr std::size_t max_source_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t max_threadgroup_bytes = 32768;
+constexpr const char* program_file = "program_source";
+
+void write_file(const std::string& path, std::string_view content) {
+    std::ofstream out(path, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!out.flush()) {
+        throw Error("msl: can't write " + path);
+    }
+}
+
+// What ended a command other than its own verdict, in words; empty after an ordinary exit.
+std::string abnormal_end(const CommandResult& result, const char* what) {
+    const std::string subject = std::string("the ") + what;
+    switch (result.outcome) {
+        case Outcome::exited:
+            if (result.err.find("out of memory") != std::string::npos || result.err.find("bad_alloc") != std::string::npos) {
+                return subject + " ran out of memory";
+            }
+            return result.status > 1 ? subject + " crashed (exit status " + std::to_string(result.status) + ")" : "";
+        case Outcome::signalled: return subject + " crashed (signal " + std::to_string(result.status) + ")";
+        case Outcome::timed_out: return subject + " took too long";
+        case Outcome::too_much_output: return subject + " wrote too much output";
+        case Outcome::not_started: break;
+    }
+    return subject + " could not be started: " + result.err;
+}
+
+std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+class Compilation {
+public:
+    Compilation(const CompileOptions& options, const Toolchain& toolchain, const std::string& folder)
+        : options_(options), toolchain_(toolchain), folder_(folder) {}
+
+    Compiled run(std::string_view source) {
+        const auto start = std::chrono::steady_clock::now();
+        compile(source);
+        result_.report.compile_ok = !diagnostics_.has_errors();
+        result_.report.diagnostics = diagnostics_.list();
+        if (!result_.report.compile_ok) {
+            result_.image.clear();
+        }
+        result_.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return std::move(result_);
+    }
+
+private:
+    void compile(std::string_view source) {
+        if (source.size() > max_source_bytes) {
+            diagnostics_.error(Position{}, "the source is too large: " + std::to_string(source.size()) + " bytes, at most " +
+                                               std::to_string(max_source_bytes) + " are accepted");
+            return;
+        }
+        const TokenStream stream = preprocess(source, diagnostics_);
+        const Program program = read_structure(stream);
+        check_hygiene(program, diagnostics_);
+        Kernels kernels;
+        if (program.balanced) {
+            kernels = read_kernels(program, diagnostics_);
+            check_rules(program, kernels, diagnostics_);
+        }
+        for (const Kernel& kernel : kernels.kernels) {
+            result_.report.kernels.push_back(kernel.info);
+            result_.kernels.push_back({kernel.synchronises, threadgroup_extent(kernels, kernel)});
+        }
+        if (diagnostics_.has_errors()) {
+            return;
+        }
+        const Rewritten rewritten = rewrite(program, kernels, options_);
+        write_file(folder_ + "/" + program_file, rewritten.text);
+        const CompilerTools tools(toolchain_, options_.math);
+        const CommandResult compiled =
+            options_.check_only ? tools.check(folder_, program_file) : tools.compile(folder_, program_file, "candidate.o");
+        const CompilerOutput output = read_compiler_output(compiled.err, program_file, program, rewritten);
+        diagnostics_.append(output.diagnostics);
+        if (output.has_errors) {
+            return;
+        }
+        if (const std::string end = abnormal_end(compiled, "compiler"); !end.empty()) {
+            diagnostics_.error(Position{}, end);
+            return;
+        }
+        if (compiled.status != 0 || !program.balanced) {
+            diagnostics_.error(Position{}, "the compiler refused the program without a reason: " + compiled.err.substr(0, 400));
+            return;
+        }
+        set_threadgroup_memory(kernels, output);
+        if (!options_.check_only) {
+            link(tools);
+        }
+    }
+
+    static std::uint32_t threadgroup_extent(const Kernels& kernels, const Kernel& kernel) {
+        std::uint32_t count = 0;
+        for (const ThreadgroupVariable& variable : kernels.variables) {
+            count = variable.function == kernel.function ? std::max(count, variable.number + 1) : count;
+        }
+        return count * threadgroup_slot_bytes;
+    }
+
+    void set_threadgroup_memory(const Kernels& kernels, const CompilerOutput& output) {
+        for (std::size_t k = 0; k < kernels.kernels.size(); ++k) {
+            const Kernel& kernel = kernels.kernels[k];
+            std::uint64_t total = 0;
+            for (const ThreadgroupUse& use : output.threadgroup_uses) {
+                const bool declared_here = std::any_of(kernels.variables.begin(), kernels.variables.end(), [&](const ThreadgroupVariable& v) {
+                    return v.function == kernel.function && v.name == use.token;
+                });
+                if (declared_here && (use.instantiation == none || use.instantiation == kernel.name_token)) {
+                    total = align_up(total, std::max<std::uint64_t>(use.alignment, 1)) + use.bytes;
+                }
+            }
+            KernelInfo& info = result_.report.kernels[k];
+            info.static_threadgroup_memory_length = static_cast<std::uint32_t>(std::min<std::uint64_t>(align_up(total, 16), UINT32_MAX));
+            if (total > max_threadgroup_bytes && info.pipeline_error.empty()) {
+                info.pipeline_error = "Threadgroup memory size (" + std::to_string(total) +
+                                      ") exceeds the maximum threadgroup memory allowed (" + std::to_string(max_threadgroup_bytes) + ")";
+            }
+        }
+    }
+
+    void link(const CompilerTools& tools) {
+        if (!depends_only_on_ours(tools)) {
+            diagnostics_.error(Position{}, "the program made the compiler read a file that is not part of the Metal standard library");
+            return;
+        }
+        const CommandResult linked = tools.link(folder_, "candidate.o", "candidate.so");
+        if (const std::string end = abnormal_end(linked, "linker"); !end.empty()) {
+            diagnostics_.error(Position{}, end);
+        } else if (linked.status != 0) {
+            report_undefined(linked.err);
+        } else {
+            result_.image = folder_ + "/candidate.so";
+        }
+    }
+
+    // "ld.lld: error: undefined symbol: NAME"
+    void report_undefined(std::string_view text) {
+        constexpr std::string_view marker = "undefined symbol: ";
+        for (std::size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker, at + 1)) {
+            const std::string_view name = text.substr(at + marker.size());
+            diagnostics_.error(Position{}, "undefined symbol '" + in_metal_terms(std::string(name.substr(0, name.find('\n')))) + "'");
+        }
+        if (!diagnostics_.has_errors()) {
+            diagnostics_.error(Position{}, "the linker refused the program: " + std::string(text.substr(0, 400)));
+        }
+    }
+
+    // Defence in depth: no directive of the user's reaches the compiler.
+    bool depends_only_on_ours(const CompilerTools& tools) const {
+        std::ifstream in(folder_ + "/candidate.o.d");
+        std::string word;
+        in >> word;  // the target
+        while (in >> word) {
+            if (word != "\\" && word != program_file && !tools.is_ours(word)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const CompileOptions& options_;
+    const Toolchain& toolchain_;
+    const std::string& folder_;
+    Diagnostics diagnostics_;
+    Compiled result_;
+};
+
+}  // namespace
+
+Compiled compile(std::string_view source, const CompileOptions& options, const Toolchain& toolchain, const std::string& folder) {
+    return Compilation(options, toolchain, folder).run(source);
+}
+
+}  // namespace kfp::msl

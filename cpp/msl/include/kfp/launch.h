@@ -1,0 +1,117 @@
+// What the entry points of an image need: from a kfp_launch to the arguments of a kernel.
+#ifndef KFP_LAUNCH_H
+#define KFP_LAUNCH_H
+
+#include "kfp_abi.h"
+#include "kfp/address_spaces.h"
+#include "kfp/vector.h"
+
+namespace __kfp {
+
+// A threadgroup variable of type T: number ID of its kernel. Size and alignment are arguments so that they appear in the
+// deprecation warning, which is how the driver learns them in a pass without code generation.
+template <class T, int ID, unsigned long size, unsigned long alignment>
+[[deprecated]] inline __attribute__((always_inline)) __local T& slot(__local char* memory) {
+    return *(__local T*)(memory + (unsigned long)ID * KFP_THREADGROUP_SLOT_BYTES);
+}
+
+template <class T, class... Bytes>
+constexpr T constant_value(Bytes... bytes) {
+    struct raw {
+        unsigned char v[sizeof...(Bytes)];
+    };
+    return __builtin_bit_cast(T, raw{{bytes...}});
+}
+
+struct triple {
+    uint x, y, z;
+};
+
+// One thread of a launch. What stays unused is never computed.
+struct thread_place {
+    const kfp_launch& launch;
+    uint x, y, z;
+
+    KFP_INLINE triple of(const uint* v) const { return {v[0], v[1], v[2]}; }
+    KFP_INLINE static uint up(uint n, uint width) { return (n + width - 1) / width; }
+    KFP_INLINE uint threads() const {
+        return launch.threads_per_threadgroup[0] * launch.threads_per_threadgroup[1] * launch.threads_per_threadgroup[2];
+    }
+    KFP_INLINE uint dispatch_threads() const {
+        return launch.dispatch_threads_per_threadgroup[0] * launch.dispatch_threads_per_threadgroup[1] *
+               launch.dispatch_threads_per_threadgroup[2];
+    }
+
+    KFP_INLINE triple position_in_threadgroup() const { return {x, y, z}; }
+    KFP_INLINE triple position_in_grid() const {
+        return {launch.threadgroup_position_in_grid[0] * launch.dispatch_threads_per_threadgroup[0] + x,
+                launch.threadgroup_position_in_grid[1] * launch.dispatch_threads_per_threadgroup[1] + y,
+                launch.threadgroup_position_in_grid[2] * launch.dispatch_threads_per_threadgroup[2] + z};
+    }
+    KFP_INLINE triple threadgroup_position() const { return of(launch.threadgroup_position_in_grid); }
+    KFP_INLINE triple threads_per_threadgroup() const { return of(launch.threads_per_threadgroup); }
+    KFP_INLINE triple dispatch_threads_per_threadgroup() const { return of(launch.dispatch_threads_per_threadgroup); }
+    KFP_INLINE triple threads_per_grid() const { return of(launch.threads_per_grid); }
+    KFP_INLINE triple threadgroups_per_grid() const { return of(launch.threadgroups_per_grid); }
+    KFP_INLINE triple grid_origin() const { return {0, 0, 0}; }
+    KFP_INLINE triple scalar(uint v) const { return {v, 0, 0}; }
+    KFP_INLINE uint index() const {
+        return (z * launch.threads_per_threadgroup[1] + y) * launch.threads_per_threadgroup[0] + x;
+    }
+    KFP_INLINE triple index_in_threadgroup() const { return scalar(index()); }
+    KFP_INLINE triple index_in_simdgroup() const { return scalar(index() % KFP_SIMD_WIDTH); }
+    KFP_INLINE triple simdgroup_index() const { return scalar(index() / KFP_SIMD_WIDTH); }
+    KFP_INLINE triple simdgroups_per_threadgroup() const { return scalar(up(threads(), KFP_SIMD_WIDTH)); }
+    KFP_INLINE triple dispatch_simdgroups_per_threadgroup() const { return scalar(up(dispatch_threads(), KFP_SIMD_WIDTH)); }
+    KFP_INLINE triple simd_width() const { return scalar(KFP_SIMD_WIDTH); }
+    KFP_INLINE triple index_in_quadgroup() const { return scalar(index() % 4); }
+    KFP_INLINE triple quadgroup_index() const { return scalar(index() / 4); }
+    KFP_INLINE triple quadgroups_per_threadgroup() const { return scalar(up(threads(), 4)); }
+    KFP_INLINE triple dispatch_quadgroups_per_threadgroup() const { return scalar(up(dispatch_threads(), 4)); }
+    KFP_INLINE triple quad_width() const { return scalar(4); }
+};
+
+template <class P>
+struct argument {
+    KFP_INLINE static P input(triple v) { return P(v.x); }
+};
+template <class T>
+struct argument<vec<T, 2>> {
+    KFP_INLINE static vec<T, 2> input(triple v) { return vec<T, 2>(T(v.x), T(v.y)); }
+};
+template <class T>
+struct argument<vec<T, 3>> {
+    KFP_INLINE static vec<T, 3> input(triple v) { return vec<T, 3>(T(v.x), T(v.y), T(v.z)); }
+};
+template <class T>
+struct argument<T*> {
+    template <class Memory>
+    KFP_INLINE static T* memory(Memory p) { return (T*)p; }
+};
+template <class T>
+struct argument<T&> {
+    template <class Memory>
+    KFP_INLINE static T& memory(Memory p) { return *(T*)p; }
+};
+
+template <int I, class First, class... Rest>
+struct nth {
+    typedef typename nth<I - 1, Rest...>::type type;
+};
+template <class First, class... Rest>
+struct nth<0, First, Rest...> {
+    typedef First type;
+};
+#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
+template <class F>
+struct signature;
+template <class R, class... P>
+struct signature<R(P...)> {
+    template <int I>
+    using parameter = argument<typename nth<I, P...>::type>;
+};
+#pragma OPENCL EXTENSION __cl_clang_function_pointers : disable
+
+}  // namespace __kfp
+
+#endif

@@ -1,0 +1,338 @@
+#include "msl/rewrite.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "msl/inputs.hpp"
+#include "msl/reserved_names.hpp"
+
+namespace kfp::msl {
+namespace {
+
+// Attributes in [[...]] that the compiler may see; all others have been read already or mean nothing to it.
+bool is_for_compiler(std::string_view name) {
+    return name == "maybe_unused" || name == "nodiscard" || name == "fallthrough" || name == "likely" || name == "unlikely" ||
+           name == "clang::always_inline" || name == "clang::noinline" || name == "deprecated";
+}
+
+class Rewriter {
+public:
+    Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
+        : program_(program), kernels_(kernels), options_(options) {
+        for (const ThreadgroupVariable& variable : kernels.variables) {
+            variables_[variable.declaration.begin].push_back(&variable);
+        }
+        for (const Function& function : program.functions) {
+            functions_[function.head.begin] = &function;
+            if (function.is_kernel) {
+                hidden_parameter_[function.parameters.end] = &function;
+            }
+        }
+        for (const Declaration& declaration : program.declarations) {
+            declarations_[declaration.tokens.begin] = &declaration;
+        }
+        for (const FunctionConstantVariable& constant : kernels.constants) {
+            constants_[program.token(constant.name).text] = &constant;
+        }
+    }
+
+    Rewritten run() {
+        const Index end = static_cast<Index>(program_.stream.tokens.size()) - 1;
+        for (Index i = 0; i < end;) {
+            i = rewrite_at(i, end);
+        }
+        add_constants();
+        for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
+            add_entry_points(k);
+        }
+        return std::move(out_);
+    }
+
+private:
+    bool is(Index i, std::string_view text) const { return program_.is(i, text); }
+    const Token& token(Index i) const { return program_.token(i); }
+
+    void put(std::string_view text, Index from, std::uint32_t added = 0) {
+        out_.text += text;
+        out_.text += '\n';
+        out_.lines.push_back({from, added});
+    }
+    void put_ours(std::string_view text, Index near) { put(text, near, static_cast<std::uint32_t>(text.size())); }
+
+    // Writes what stands at token i; returns the next index.
+    Index rewrite_at(Index i, Index end) {
+        if (const auto found = variables_.find(i); found != variables_.end()) {
+            return threadgroup_variables(found->second);
+        }
+        if (is_kernel_instantiation(i)) {
+            while (i < end && !is(i, ";")) {
+                ++i;
+            }
+            return i + 1;
+        }
+        if (const auto found = functions_.find(i); found != functions_.end()) {
+            function_prefix(*found->second);
+        } else if (const auto local = declarations_.find(i); local != declarations_.end()) {
+            declaration_prefix(*local->second);
+        }
+        if (const auto found = hidden_parameter_.find(i); found != hidden_parameter_.end()) {
+            const Range parameters = found->second->parameters;
+            const bool none_given = parameters.empty() || (parameters.end == parameters.begin + 1 && is(parameters.begin, "void"));
+            put_ours(none_given ? "__local char* __kfp_tg" : ", __local char* __kfp_tg", i);
+        }
+        return rewrite_token(i, end);
+    }
+
+    Index rewrite_token(Index i, Index end) {
+        if (const AttributeGroup* group = program_.group_at(i)) {
+            keep_attributes(*group);
+            return group->range.end;
+        }
+        const Token& t = token(i);
+        if (t.kind == TokenKind::pragma) {
+            put("#" + t.text, i, 1);
+        } else if (t.kind == TokenKind::number) {
+            number(i);
+        } else if (!t.is_identifier()) {
+            put(t.text, i);
+        } else if (t.is("is_function_constant_defined") && i + 3 < end && is(i + 1, "(") && is(i + 3, ")")) {
+            put(has_value(token(i + 2).text) ? "true" : "false", i);
+            return i + 4;
+        } else if (t.is("void") && hidden_parameter_.count(i + 1) != 0 && is(i - 1, "(")) {
+            return i + 1;  // f(void): the hidden parameter takes its place
+        } else {
+            identifier(i);
+        }
+        return i + 1;
+    }
+
+    void identifier(Index i) {
+        const Token& t = token(i);
+        if (t.is("device")) {
+            put("__attribute__((opencl_global_device))", i);
+        } else if (t.is("constant")) {
+            put("const __global", i);
+        } else if (t.is("threadgroup")) {
+            put("__local", i);
+        } else if (t.is("thread")) {
+            put("__private", i);
+        } else if (t.is("restrict")) {
+            put("__restrict", i);
+        } else if (t.is("kernel")) {
+            // The entry points are ours; the user's function is an ordinary one.
+        } else if (is_reserved_name(t.text)) {
+            put(std::string(reserved_prefix) + t.text, i, static_cast<std::uint32_t>(reserved_prefix.size()));
+        } else {
+            put(t.text, i);
+        }
+    }
+
+    void number(Index i) {
+        const std::string& text = token(i).text;
+        const bool hexadecimal = text.size() > 1 && (text[1] == 'x' || text[1] == 'X');
+        const std::string suffix = text.size() > 2 ? text.substr(text.size() - 2) : "";
+        if (!hexadecimal && (suffix == "bf" || suffix == "BF")) {
+            put("bfloat(" + text.substr(0, text.size() - 2) + "f)", i, 7);
+        } else {
+            put(text, i);
+        }
+    }
+
+    void keep_attributes(const AttributeGroup& group) {
+        for (const Attribute& attribute : group.attributes) {
+            if (is_for_compiler(attribute.name)) {
+                put("[[" + attribute.name + "]]", attribute.at, 2);
+            }
+        }
+    }
+
+    // Internal linkage: what no kernel uses is then not compiled, and nothing is exported but the entry points.
+    void function_prefix(const Function& function) {
+        const bool member = program_.scopes[function.scope].kind == ScopeKind::record;
+        bool has_storage = false;
+        for (Index i = function.head.begin; i < function.parameters.begin; ++i) {
+            has_storage = has_storage || is(i, "static") || is(i, "extern") || is(i, "inline") || is(i, "constexpr") || is(i, "friend") || is(i, "::");
+        }
+        if (function.is_kernel) {
+            put_ours(function.is_template || has_storage ? "__attribute__((always_inline))" : "static __attribute__((always_inline))",
+                     function.head.begin);
+        } else if (!member && !has_storage && !function.is_template && !function.is_explicit_instantiation && function.name != none) {
+            put_ours("static", function.head.begin);
+        }
+    }
+
+    // A `constant` variable within a function has static storage; a function constant is defined at the end of the text,
+    // so that no constant expression can be made of it.
+    void declaration_prefix(const Declaration& declaration) {
+        const Declarators parts = split_declaration(program_, declaration.tokens);
+        bool in_constant = false;
+        bool has_static = false;
+        for (Index i = parts.specifiers.begin; i < parts.specifiers.end; ++i) {
+            in_constant = in_constant || is(i, "constant");
+            has_static = has_static || is(i, "static") || is(i, "using") || is(i, "typedef");
+        }
+        if (!in_constant || has_static || parts.list.empty()) {
+            return;
+        }
+        const Index name = declared_name(program_, parts.list[0]);
+        if (declaration.function != none && name == parts.list[0].begin) {
+            put_ours("static", declaration.tokens.begin);
+        } else if (declaration.function == none && name != none && is_function_constant(name)) {
+            put_ours("extern", declaration.tokens.begin);
+        }
+    }
+
+    bool is_function_constant(Index name) const {
+        return std::any_of(kernels_.constants.begin(), kernels_.constants.end(),
+                           [&](const FunctionConstantVariable& constant) { return constant.name == name; });
+    }
+
+    bool is_kernel_instantiation(Index i) const {
+        return is(i, "template") && !is(i + 1, "<") &&
+               std::any_of(kernels_.kernels.begin(), kernels_.kernels.end(), [&](const Kernel& kernel) {
+                   const auto declaration = declarations_.find(i + 1);
+                   return declaration != declarations_.end() && kernel.name_token >= declaration->second->tokens.begin &&
+                          kernel.name_token < declaration->second->tokens.end;
+               });
+    }
+
+    Index threadgroup_variables(const std::vector<const ThreadgroupVariable*>& variables) {
+        for (const ThreadgroupVariable* variable : variables) {
+            const std::string type = "__kfp_t" + std::to_string(variable->number);
+            put_ours("typedef", variable->specifiers.begin);
+            for (Index i = variable->specifiers.begin; i < variable->specifiers.end;) {
+                if (is(i, "alignas") && is(i + 1, "(")) {
+                    i = program_.match[i + 1] + 1;
+                } else if (is(i, "threadgroup") || is(i, "static") || is(i, "inline")) {
+                    ++i;
+                } else {
+                    i = rewrite_token(i, variable->specifiers.end);
+                }
+            }
+            put_ours(type, variable->name);
+            for (Index i = variable->name + 1; i < variable->declarator.end;) {
+                i = rewrite_token(i, variable->declarator.end);
+            }
+            put_ours(";", variable->name);
+            put_ours("__local " + type + "&", variable->name);
+            identifier(variable->name);
+            put_ours("= ::__kfp::slot<" + type + ", " + std::to_string(variable->number) + ", sizeof(" + type + "), alignof(" + type +
+                         ")>(__kfp_tg);",
+                     variable->name);
+        }
+        const Range declaration = variables.front()->declaration;
+        return is(declaration.end, ";") ? declaration.end + 1 : declaration.end;
+    }
+
+    // ---- text of ours at the end
+
+    const FunctionConstant* value_of(const std::string& name) const {
+        const auto variable = constants_.find(name);
+        if (variable == constants_.end()) {
+            return nullptr;
+        }
+        for (const FunctionConstant& constant : options_.constants) {
+            if (constant.index == variable->second->index) {
+                return &constant;
+            }
+        }
+        return nullptr;
+    }
+    bool has_value(const std::string& name) const { return value_of(name) != nullptr; }
+
+    void add_constants() {
+        for (const FunctionConstantVariable& variable : kernels_.constants) {
+            const std::string& name = token(variable.name).text;
+            const std::vector<std::string> path = namespaces(variable.scope);
+            for (const std::string& part : path) {
+                put_ours("namespace " + part + " {", variable.name);
+            }
+            for (Index i = variable.type.begin; i < variable.type.end;) {
+                i = rewrite_token(i, variable.type.end);
+            }
+            identifier(variable.name);
+            std::string value = " = decltype(" + name + ")();";
+            if (const FunctionConstant* constant = value_of(name)) {
+                value = " = ::__kfp::constant_value<__remove_cv(decltype(" + name + "))>(";
+                for (const std::byte byte : constant->value) {
+                    value += (value.back() == '(' ? "" : ", ") + std::string("(uchar)") + std::to_string(std::to_integer<int>(byte));
+                }
+                value += ");";
+            }
+            put_ours(value + std::string(path.size(), '}'), variable.name);
+        }
+    }
+
+    std::vector<std::string> namespaces(Index scope) const {
+        std::vector<std::string> path;
+        for (Index s = scope; s != none; s = program_.scopes[s].parent) {
+            if (program_.scopes[s].kind == ScopeKind::name_space) {
+                path.insert(path.begin(), program_.scopes[s].name);
+            }
+        }
+        return path;
+    }
+
+    std::string call(const Kernel& kernel) const {
+        std::string arguments;
+        for (std::size_t p = 0; p < kernel.info.parameters.size(); ++p) {
+            const Parameter& parameter = kernel.info.parameters[p];
+            const std::string pass = "__kfp_s::template parameter<" + std::to_string(p) + ">::";
+            const std::string index = std::to_string(parameter.index);
+            if (parameter.kind == ParameterKind::buffer) {
+                arguments += pass + "memory(__kfp_l.buffers[" + index + "]), ";
+            } else if (parameter.kind == ParameterKind::threadgroup) {
+                arguments += pass + "memory(__kfp_l.threadgroup_arguments[" + index + "]), ";
+            } else {
+                const InputAttribute* input = find_input_attribute(parameter.attribute);
+                arguments += pass + "input(__kfp_p." + std::string(input != nullptr ? input->expression : "grid_origin") + "()), ";
+            }
+        }
+        return kernel.callee + "(" + arguments + "__kfp_l.threadgroup_memory);";
+    }
+
+    void add_entry_points(std::size_t number) {
+        const Kernel& kernel = kernels_.kernels[number];
+        const std::string n = std::to_string(number);
+        const Index at = kernel.name_token;
+        const std::string head = "extern \"C\" __attribute__((visibility(\"default\"))) void ";
+        const std::string types = "typedef ::__kfp::signature<decltype(" + kernel.callee + ")> __kfp_s; ";
+        const auto line = [&](const std::string& text) { put_ours(text, at); };
+        line("#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable");
+        line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
+        line(types + "const kfp_launch __kfp_l = *__kfp_in;");
+        line("const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+        line(call(kernel));
+        line("}");
+        if (kernel.synchronises || options_.checked || options_.check_only) {
+            return;
+        }
+        line(head + "__kfp_group_" + n + "(const __private kfp_launch* __kfp_in) {");
+        line(types + "const kfp_launch __kfp_l = *__kfp_in;");
+        line("for (uint __kfp_z = 0; __kfp_z < __kfp_l.threads_per_threadgroup[2]; ++__kfp_z)");
+        line("for (uint __kfp_y = 0; __kfp_y < __kfp_l.threads_per_threadgroup[1]; ++__kfp_y)");
+        line("#pragma clang loop vectorize(assume_safety)");
+        line("for (uint __kfp_x = 0; __kfp_x < __kfp_l.threads_per_threadgroup[0]; ++__kfp_x) {");
+        line("const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+        line(call(kernel));
+        line("}}");
+    }
+
+    const Program& program_;
+    const Kernels& kernels_;
+    const CompileOptions& options_;
+    std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
+    std::map<Index, const Function*> functions_;
+    std::map<Index, const Function*> hidden_parameter_;
+    std::map<Index, const Declaration*> declarations_;
+    std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
+    Rewritten out_;
+};
+
+}  // namespace
+
+Rewritten rewrite(const Program& program, const Kernels& kernels, const CompileOptions& options) {
+    return Rewriter(program, kernels, options).run();
+}
+
+}  // namespace kfp::msl

@@ -1,0 +1,16 @@
+set(KFP_MSL_SOURCES
+  cpp/msl/compile.cpp
+  cpp/msl/condition.cpp
+  cpp/msl/declarators.cpp
+  cpp/msl/diagnostics.cpp
+  cpp/msl/hygiene.cpp
+  cpp/msl/kernels.cpp
+  cpp/msl/lexer.cpp
+  cpp/msl/preprocessor.cpp
+  cpp/msl/rewrite.cpp
+  cpp/msl/rules.cpp
+  cpp/msl/sha256.cpp
+  cpp/msl/structure.cpp
+  cpp/msl/target.cpp
+  cpp/msl/toolchain.cpp
+)

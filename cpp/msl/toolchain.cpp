@@ -1,0 +1,247 @@
+#include "msl/toolchain.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "msl/sha256.hpp"
+#include "msl/target.hpp"
+
+namespace kfp::msl {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view driver_version = "1";
+
+std::string read_file(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) {
+        throw Error("msl: can't read " + path.string());
+    }
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.is_regular_file()) {
+            files.push_back(entry.path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+class FileLock {
+public:
+    explicit FileLock(const std::string& path) : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+        if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX) != 0) {
+            throw Error("msl: can't lock " + path);
+        }
+    }
+    ~FileLock() { ::close(descriptor_); }
+    FileLock(const FileLock&) = delete;
+    FileLock& operator=(const FileLock&) = delete;
+
+private:
+    int descriptor_;
+};
+
+// Semantics of Metal that C++ would leave undefined or do otherwise.
+const std::vector<std::string>& language_arguments() {
+    static const std::vector<std::string> arguments{
+        "-x", "cl", "-cl-std=clc++2021", "-fdeclspec", "-cl-ext=+all", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
+        "-fnative-half-type", "-fnative-half-arguments-and-returns", "-cl-single-precision-constant", "-fwrapv", "-relaxed-aliasing",
+        "-fno-strict-float-cast-overflow", "-fno-finite-loops", "-fgnuc-version=4.2.1", "-mrelocation-model", "pic", "-pic-level", "2",
+        "-fvisibility=hidden", "-mframe-pointer=none", "-O3", "-vectorize-loops", "-vectorize-slp",
+        "-ftemplate-depth=256", "-fbracket-depth", "320", "-fconstexpr-steps=2000000", "-fconstexpr-depth=256"};
+    return arguments;
+}
+
+const std::vector<std::string>& diagnostic_arguments() {
+    static const std::vector<std::string> arguments{
+        "-fno-caret-diagnostics", "-ferror-limit", "20", "-ftemplate-backtrace-limit=6", "-fno-elide-type",
+        "-Wdeprecated-declarations", "-Wunused-variable", "-Wuninitialized", "-Wsometimes-uninitialized",
+        "-Wno-unused-function", "-Wno-undefined-internal", "-Wno-duplicate-decl-specifier", "-Wno-unused-value",
+        "-Wno-c++17-extensions", "-Wno-pass-failed", "-Wno-address-of-packed-member"};
+    return arguments;
+}
+
+std::vector<std::string> math_arguments(Math math) {
+    if (math == Math::precise) {
+        return {"-D__KFP_PRECISE_MATH__=1", "-ffp-contract=off"};
+    }
+    return {"-D__FAST_MATH__=1", "-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate", "-freciprocal-math",
+            "-fapprox-func", "-ffp-contract=fast"};
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+std::string description(const CommandResult& result) {
+    switch (result.outcome) {
+        case Outcome::exited: return "exit status " + std::to_string(result.status) + ": " + result.err + result.out;
+        case Outcome::signalled: return "ended by signal " + std::to_string(result.status) + ": " + result.err;
+        case Outcome::timed_out: return "took too long";
+        case Outcome::too_much_output: return "wrote too much";
+        case Outcome::not_started: break;
+    }
+    return "could not be started: " + result.err;
+}
+
+}  // namespace
+
+CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_(toolchain) {
+    language_ = host_target_arguments();
+    if (language_.empty()) {
+        throw DeviceUnavailable("msl: no code generation for this processor");
+    }
+    append(language_, language_arguments());
+    append(language_, math_arguments(math));
+    language_.push_back("-DKFP_THREADGROUP_SLOT_BYTES=" + std::to_string(threadgroup_slot_bytes));
+    language_.insert(language_.end(), {"-I", toolchain_.msl_include});
+
+    const fs::path installed = fs::path(toolchain_.msl_include) / "glue";
+    glue_sources_ = fs::exists(installed) ? installed.string() : (fs::path(toolchain_.msl_include).parent_path() / "glue").string();
+
+    struct stat compiler{};
+    if (::stat(toolchain_.clang.c_str(), &compiler) != 0) {
+        throw DeviceUnavailable("msl: there is no compiler at " + toolchain_.clang);
+    }
+    std::string content = std::string(driver_version) + '\n' + toolchain_.clang + ' ' + std::to_string(compiler.st_size) + ' ' +
+                          std::to_string(compiler.st_mtime) + '\n';
+    for (const std::string& argument : language_) {
+        content += argument + '\n';
+    }
+    std::vector<fs::path> files = files_below(toolchain_.msl_include);
+    const std::vector<fs::path> glue_files = files_below(glue_sources_);
+    files.insert(files.end(), glue_files.begin(), glue_files.end());
+    for (const fs::path& file : files) {
+        // A precompiled header also holds the times of what it was made from.
+        const auto written = fs::last_write_time(file).time_since_epoch().count();
+        content += file.string() + ' ' + std::to_string(written) + '\n' + read_file(file) + '\n';
+    }
+    key_ = sha256_hex(content).substr(0, 40);
+
+    fs::create_directories(toolchain_.cache);
+    precompiled_ = toolchain_.cache + "/" + key_ + ".pch";
+    glue_ = toolchain_.cache + "/" + key_ + ".glue.o";
+    if (fs::exists(precompiled_) && fs::exists(glue_)) {
+        return;
+    }
+    const FileLock lock(toolchain_.cache + "/lock");
+    if (!fs::exists(precompiled_)) {
+        std::vector<std::string> arguments = language_;
+        append(arguments, diagnostic_arguments());
+        append(arguments, {"-emit-pch", "-fpch-instantiate-templates", "-o", "result", toolchain_.msl_include + "/kfp/program.h"});
+        build(precompiled_, {clang(arguments)});
+    }
+    if (!fs::exists(glue_)) {
+        std::vector<std::vector<std::string>> steps;
+        std::vector<std::string> partial{"ld.lld", "-r", "-o", "result"};
+        for (const fs::path& file : glue_files) {
+            if (file.extension() != ".c") {
+                continue;
+            }
+            std::vector<std::string> arguments = host_target_arguments();
+            const std::string object = file.stem().string() + ".o";
+            append(arguments, {"-x", "c", "-std=gnu11", "-O2", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc",
+                               "-mrelocation-model", "pic", "-pic-level", "2", "-fvisibility=hidden", "-mframe-pointer=none", "-I",
+                               toolchain_.msl_include, "-emit-obj", "-o", object, file.string()});
+            steps.push_back(clang(arguments));
+            partial.push_back(object);
+        }
+        if (toolchain_.clang_is_zig) {
+            partial.insert(partial.begin(), toolchain_.clang);
+        } else {
+            partial[0] = (fs::path(toolchain_.clang).parent_path() / "ld.lld").string();
+        }
+        steps.push_back(partial);
+        build(glue_, steps);
+    }
+}
+
+std::vector<std::string> CompilerTools::clang(std::vector<std::string> arguments) const {
+    std::vector<std::string> argv{toolchain_.clang};
+    if (toolchain_.clang_is_zig) {
+        argv.emplace_back("clang");
+    }
+    argv.emplace_back("-cc1");
+    append(argv, arguments);
+    return argv;
+}
+
+Command CompilerTools::command(std::vector<std::string> argv, const std::string& folder) const {
+    Command command;
+    command.argv = std::move(argv);
+    command.readable = {toolchain_.msl_include, toolchain_.cache, glue_sources_, fs::path(toolchain_.clang).parent_path().string()};
+    if (!toolchain_.clang_is_zig) {
+        append(command.readable, {"/usr/lib", "/lib", "/usr/lib64", "/lib64"});
+    }
+    command.writable = {folder};
+    return command;
+}
+
+// Every step writes into a folder of its own; the last one's `result` takes its final name in one move.
+void CompilerTools::build(const std::string& target, std::vector<std::vector<std::string>> steps) const {
+    std::string pattern = toolchain_.cache + "/build-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+        throw Error("msl: can't make a folder in " + toolchain_.cache);
+    }
+    const struct Cleaner {
+        std::string folder;
+        ~Cleaner() {
+            std::error_code ignored;
+            fs::remove_all(folder, ignored);
+        }
+    } cleaner{pattern};
+    for (std::vector<std::string>& step : steps) {
+        Command work = command(std::move(step), pattern);
+        work.limits.seconds = 120.0;
+        const CommandResult result = run_confined(work);
+        if (result.outcome != Outcome::exited || result.status != 0) {
+            throw Error("msl: can't build the Metal standard library: " + work.argv[0] + " " + description(result));
+        }
+    }
+    fs::rename(pattern + "/result", target);
+}
+
+CommandResult CompilerTools::check(const std::string& folder, const std::string& source) const {
+    std::vector<std::string> arguments = language_;
+    append(arguments, diagnostic_arguments());
+    append(arguments, {"-include-pch", precompiled_, "-fsyntax-only", source});
+    return run_confined(command(clang(arguments), folder));
+}
+
+CommandResult CompilerTools::compile(const std::string& folder, const std::string& source, const std::string& object) const {
+    std::vector<std::string> arguments = language_;
+    append(arguments, diagnostic_arguments());
+    append(arguments, {"-include-pch", precompiled_, "-dependency-file", object + ".d", "-sys-header-deps", "-MT", object,
+                       "-emit-obj", "-o", object, source});
+    return run_confined(command(clang(arguments), folder));
+}
+
+CommandResult CompilerTools::link(const std::string& folder, const std::string& object, const std::string& image) const {
+    std::vector<std::string> argv;
+    if (toolchain_.clang_is_zig) {
+        argv = {toolchain_.clang, "ld.lld"};
+    } else {
+        argv = {(fs::path(toolchain_.clang).parent_path() / "ld.lld").string()};
+    }
+    append(argv, {"-shared", "-z", "defs", "-z", "relro", "-z", "now", "-z", "noexecstack", "--gc-sections", "--build-id=none", "-O0",
+                  "-o", image, object, glue_});
+    return run_confined(command(std::move(argv), folder));
+}
+
+bool CompilerTools::is_ours(std::string_view dependency) const {
+    const auto below = [&](const std::string& folder) { return dependency.substr(0, folder.size() + 1) == folder + "/"; };
+    return dependency.find("..") == std::string_view::npos && (below(toolchain_.msl_include) || dependency == precompiled_);
+}
+
+}  // namespace kfp::msl
