@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-
 from kfp.plan import Plan
 from kfp.tasks import all_tasks
 from kfp.tasks.base import Array, Arrays, Configuration, Scale, Task

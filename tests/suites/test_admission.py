@@ -1,4 +1,4 @@
-"""A task is admitted only if its check passes what is right and fails what a broken or cheating kernel leaves behind."""
+"""A task is admitted only if its check passes what is right and fails what broken or cheating kernels leave behind."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from sci_outputs import cases, name_of, right_outputs, shorter
-
 from kfp.tasks.base import Array, Arrays, Check, Configuration, Task
 from kfp.tasks.sci.morton import from_morton, to_morton
+from sci_outputs import cases, name_of, right_outputs, shorter
 
 # Outputs whose cells on a face of the grid must copy through.
 FIXED_FACES = ("heat2d", "wave3d", "gradshaf", "morton", "adi3d")
@@ -87,7 +86,7 @@ class TestSmall:
                 assert not verdict(task, configuration, {key: changed}).correct, (poison, where)
 
     def test_fails_one_wrong_boundary_cell(self, task: Task, configuration: Configuration) -> None:
-        inputs, expected, right = prepared(task, configuration)
+        _, expected, right = prepared(task, configuration)
         key = main_output(right)
         tolerance = verdict(task, configuration, {}).tolerance
         for where in boundary_positions(task, right[key]):
@@ -160,7 +159,7 @@ class TestSmall:
 @pytest.mark.full
 @pytest.mark.parametrize(("task", "configuration"), cases("full"), ids=name_of)
 def test_full_size(task: Task, configuration: Configuration) -> None:
-    inputs, expected, right = prepared(task, configuration)
+    _, _, right = prepared(task, configuration)
     try:
         assert verdict(task, configuration, {}).correct
         for what, changed in wholly_wrong(task, configuration):

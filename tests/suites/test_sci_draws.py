@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sci_outputs import TASKS, cases, name_of
-
 from kfp.tasks.base import Configuration, Scale, Task
 from kfp.tasks.sci import lj
+from sci_outputs import TASKS, cases, name_of
 
 SCALES: tuple[Scale, ...] = ("small", "full")
 

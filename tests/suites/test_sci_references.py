@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 import scipy.fft
 import scipy.linalg
-from sci_outputs import TASKS
-
 from kfp.errors import TaskError
 from kfp.tasks.base import Array, Configuration, Number
 from kfp.tasks.sci import lj, morton, nbody
@@ -19,6 +17,7 @@ from kfp.tasks.sci._common import murmur_mix
 from kfp.tasks.sci._hmc_chains import uniforms
 from kfp.tasks.sci.adi3d import solve_lines
 from kfp.tasks.sci.lbm import CX, CY, W
+from sci_outputs import TASKS
 
 
 def small(name: str, **changes: Number) -> Configuration:

@@ -63,7 +63,7 @@ class NBody(Task):
         Range("N", 2, 16384, "bodies, not always a multiple of the simdgroup or the threadgroup"),
         Range("dt", 0.0, 0.01, "time step", step=0),
         Range("eps", 0.01, 1.0, "softening length", step=0),
-        Range("G", 0.0, 10.0, "gravitational constant", step=0),
+        Range("G", 0.0, 8.0, "gravitational constant", step=0),
     )
     brief = contract(
         """
