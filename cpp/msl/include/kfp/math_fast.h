@@ -97,10 +97,12 @@ KFP_INLINE float log10(float x) {
     return log_special(x, s.exponent * 0x1.344p-2f + (s.rest * 0x1.bcb7b2p-2f + low));
 }
 
-// 2^(y * log2(x)) for x >= 0; the product is formed in double, where its whole part takes no precision from the rest.
+// 2^(y * log2(x)) for x >= 0. The logarithm's leading terms and the product are formed in double: y magnifies their errors.
 KFP_INLINE float power_of_positive(float x, float y) {
     const SplitFloat s = split(x);
-    const double logarithm = double(s.exponent) + double(log2_1p(s.rest));
+    const double f = s.rest;
+    const double log1p = f * f * double(s.rest * log1p_tail(s.rest) - 0.5f) + f;
+    const double logarithm = log1p * double(0x1.71547652b82fep0L) + double(s.exponent);
     const bool ordinary = x > 0.0f && x < infinity;
     const double t = double(y) * (ordinary ? logarithm : double(log_special(x, 0.0f)));
     const double within = clamp_or_nan(t, double(-152), double(129));
@@ -174,11 +176,12 @@ KFP_INLINE float tanh(float x) {
 
 KFP_INLINE float rsqrt(float x) { return 1.0f / __builtin_elementwise_sqrt(x); }
 
-// Exact while the quotient is below 2^28.
+// Exact while the quotient is below 2^28; 0 where nothing of the remainder is left.
 KFP_INLINE float fmod(float x, float y) {
     const double quotient = __builtin_elementwise_trunc(double(x) / double(y));
     const float rest = float(double(x) - quotient * double(y));
-    return magnitude(x) < magnitude(y) ? x : with_sign(rest, x);
+    const float within = magnitude(rest) >= magnitude(y) ? 0.0f : rest;
+    return magnitude(x) < magnitude(y) ? x : with_sign(within, x);
 }
 
 }  // namespace fast
