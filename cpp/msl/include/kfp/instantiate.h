@@ -3,7 +3,10 @@
 #ifndef KFP_INSTANTIATE_H
 #define KFP_INSTANTIATE_H
 
-#include "vector.h"
+#include "geometric.h"
+#include "integer.h"
+#include "matrix.h"
+#include "relational.h"
 
 namespace __kfp {
 
@@ -81,7 +84,48 @@ inline void instantiate_integer(T s) {
     instantiate_bits(vec<T, 4>(s));
 }
 
+template <class V>
+inline void instantiate_functions(V a) {
+    const element_of<V> s = a[0];
+    a = metal::min(metal::max(a, a), a);
+    a = metal::min(metal::max(a, s), s);
+    a = metal::clamp(a, s, s);
+    a = metal::clamp(a, a, a);
+    a = metal::select(a, a, a < s);
+    (void)metal::any(a > a);
+}
+
+template <class V>
+inline void instantiate_float_functions(V a) {
+    const element_of<V> s = a[0];
+    a = metal::clamp(a, s, s) + metal::clamp(a, a, a);
+    a = metal::mix(a, a, s) + metal::mix(a, a, a) + metal::saturate(a);
+    a = metal::select(a, a, a < s);
+    a = metal::normalize(a) * (metal::dot(a, a) + metal::length(a) + metal::distance(a, a) + metal::length_squared(a));
+}
+
+template <class M, class V>
+inline void instantiate_matrix(M m, V v) {
+    m = m * m;
+    m = metal::transpose(m + m * v[0]);
+    m[0] = m * v;
+    m[1] = v * m;
+    m[1][0] = metal::determinant(m);
+}
+
 inline void instantiate_vectors() {
+    instantiate_functions(int2(0));
+    instantiate_functions(int3(0));
+    instantiate_functions(uint2(0));
+    instantiate_functions(uint3(0));
+    instantiate_functions(uint4(0));
+    instantiate_float_functions(float2(0.0f));
+    instantiate_float_functions(float3(0.0f));
+    instantiate_float_functions(float4(0.0f));
+    (void)metal::cross(float3(0.0f), float3(0.0f));
+    instantiate_matrix(float2x2(0.0f), float2(0.0f));
+    instantiate_matrix(float3x3(0.0f), float3(0.0f));
+    instantiate_matrix(float4x4(0.0f), float4(0.0f));
     instantiate_classes(false);
     instantiate_classes((char)0);
     instantiate_classes((uchar)0);

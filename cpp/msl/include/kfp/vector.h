@@ -93,6 +93,13 @@ struct vec<T, 4> : components<T, 4, storage<T, 4>>, operators<T, 4> {
 #undef KFP_JOINED
 #undef KFP_VECTOR_COMMON
 
+// The rewriter puts this around the operands of a conditional: class values of different address spaces would not unite,
+// as `c ? in[i] : float4(0)` has them, where vectors that are not classes do.
+template <class T, class Plain = plain<T>> struct operand_result { typedef T&& type; };
+template <class T, class U, int N> struct operand_result<T, vec<U, N>> { typedef vec<U, N> type; };
+template <class T, class U, int N> struct operand_result<T, packed_vec<U, N>> { typedef packed_vec<U, N> type; };
+template <class T> constexpr typename operand_result<T>::type operand(T&& x) { return static_cast<T&&>(x); }
+
 }  // namespace __kfp
 
 namespace metal {
