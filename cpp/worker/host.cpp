@@ -15,8 +15,6 @@
 #include <cstring>
 #include <thread>
 
-#include "worker/spawn.hpp"
-
 namespace kfp {
 namespace {
 
@@ -69,7 +67,7 @@ WorkerHost::WorkerHost(const std::string& device, const Toolchain& toolchain, co
 WorkerHost::~WorkerHost() { close(); }
 
 void WorkerHost::start(const Toolchain& toolchain) {
-    Spawned spawned = spawn_worker(toolchain.sandbox);
+    Spawned spawned = spawn_worker(toolchain.sandbox, scratch_.emplace().path());
     pid_ = spawned.pid;
     running_ = true;
     channel_ = std::move(spawned.channel);
@@ -242,7 +240,7 @@ WorkerHost::Reply WorkerHost::exchange(Request request, std::string payload, dou
     try {
         send(bytes, descriptors, deadline, seconds);
         receive(reinterpret_cast<char*>(&answer), sizeof answer, deadline, seconds);
-        if (answer.magic != frame_magic || answer.kind > static_cast<std::uint32_t>(Status::refused))
+        if (answer.magic != frame_magic || answer.kind > static_cast<std::uint32_t>(Status::error))
             fail(Failure::protocol, "the worker's answer isn't one");
         if (answer.length > most_reply)
             fail(Failure::output, "the worker's answer has " + std::to_string(answer.length) + " bytes, the limit is " +
@@ -274,6 +272,7 @@ void WorkerHost::raise_status(Status status, std::string_view payload) {
         case Status::device_unavailable: throw DeviceUnavailable(message);
         case Status::out_of_memory: fail(Failure::memory, message);
         case Status::refused: fail(Failure::refused, message);
+        case Status::error: throw Error(message);
         case Status::ok:
         case Status::fault: break;
     }
@@ -423,6 +422,7 @@ int WorkerHost::end_process() noexcept {
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
+    scratch_.reset();
     return status;
 }
 

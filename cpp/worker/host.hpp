@@ -18,6 +18,7 @@
 #include "worker/descriptor.hpp"
 #include "worker/protocol.hpp"
 #include "worker/shared_memory.hpp"
+#include "worker/spawn.hpp"
 
 namespace kfp {
 
@@ -102,6 +103,7 @@ private:
 
     mutable std::mutex one_at_a_time_;
     WorkerLimits limits_;
+    std::optional<ScratchFolder> scratch_;
     std::function<void()> interrupted_;
     int pid_ = -1;
     std::atomic<bool> running_ = false;

@@ -17,7 +17,16 @@ constexpr int worker_channel = 3;  // the worker's end of the socket
 
 enum class Request : std::uint32_t { open, compile, prepare, run, sample, read, quit };
 
-enum class Status : std::uint32_t { ok, plan_error, pipeline_error, device_unavailable, fault, out_of_memory, refused };
+enum class Status : std::uint32_t {
+    ok,
+    plan_error,
+    pipeline_error,
+    device_unavailable,
+    fault,          // of the candidate's: the device refused or lost the run
+    out_of_memory,
+    refused,
+    error,          // of our own: the installation, a full disk
+};
 
 constexpr std::uint32_t frame_magic = 0x6b667031;  // "kfp1"
 constexpr std::uint64_t max_request_bytes = std::uint64_t{256} << 20;

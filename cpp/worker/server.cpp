@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -13,6 +14,9 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include "device/cpu/fault.hpp"
+#endif
 #include "worker/channel.hpp"
 #include "worker/confine.hpp"
 #include "worker/shared_memory.hpp"
@@ -41,6 +45,19 @@ struct Prepared {
     Mapping outputs;
     std::unique_ptr<Execution> execution;
 };
+
+std::atomic<StatusPage*> status_page{nullptr};
+
+// Runs in a signal handler on a thread whose kernel has gone wrong: leaves word for the parent and ends the process.
+[[noreturn, maybe_unused]] void report_fault(const char* message, std::uint32_t dispatch, std::uint32_t kernel) {
+    static std::atomic_flag reporting;
+    while (reporting.test_and_set()) ::poll(nullptr, 0, 1000);  // another thread is at it and will end us all
+    StatusPage& page = *status_page.load();
+    page.progress = {dispatch, kernel, 1};
+    std::strncpy(page.fault_message.data(), message, page.fault_message.size() - 1);
+    page.fault_kind = static_cast<std::uint32_t>(FaultKind::fault);
+    ::_exit(1);
+}
 
 template <typename T>
 T& at(std::vector<T>& items, std::uint32_t index, const char* what) {
@@ -86,8 +103,10 @@ private:
             return refusal(Status::out_of_memory, "out of memory");
         } catch (const Refused& error) {
             return refusal(Status::refused, error.what());
-        } catch (const std::exception& error) {
+        } catch (const ExecutionError& error) {
             return refusal(Status::fault, error.what());
+        } catch (const std::exception& error) {
+            return refusal(Status::error, error.what());
         }
     }
 
@@ -95,7 +114,10 @@ private:
         const OpenRequest request = decode_open(from);
         if (device_ || frame.descriptors.size() != 1) throw ProtocolError("open");
         page_ = Mapping(frame.descriptors[0].get(), sizeof(StatusPage), Access::write);
-        status_ = reinterpret_cast<StatusPage*>(page_.bytes().data());
+        status_page = status_ = reinterpret_cast<StatusPage*>(page_.bytes().data());
+#ifdef __linux__
+        cpu::set_fault_sink(report_fault);
+#endif
         compile_seconds_ = request.compile_seconds;
         compile_memory_bytes_ = request.compile_memory_bytes;
         device_ = open_device(request.device, request.toolchain);

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -76,10 +77,10 @@ private:
     posix_spawnattr_t attributes_{};
 };
 
-// Where libraries and scratch files are, and the one switch that the worker itself knows.
-std::vector<std::string> scrubbed_environment() {
-    std::vector<std::string> kept;
-    for (const char* name : {"LD_LIBRARY_PATH", "TMPDIR", "KFP_ALLOW_UNCONFINED"}) {
+// Where libraries and temporary files are, and the one switch that the worker itself knows.
+std::vector<std::string> scrubbed_environment(const std::string& scratch) {
+    std::vector<std::string> kept{"TMPDIR=" + scratch};
+    for (const char* name : {"LD_LIBRARY_PATH", "KFP_ALLOW_UNCONFINED"}) {
         if (const char* value = std::getenv(name)) kept.push_back(std::string(name) + "=" + value);
     }
     return kept;
@@ -87,7 +88,20 @@ std::vector<std::string> scrubbed_environment() {
 
 }  // namespace
 
-Spawned spawn_worker(const std::string& executable) {
+ScratchFolder::ScratchFolder() {
+    std::error_code error;
+    auto folder = std::filesystem::temp_directory_path(error);
+    path_ = ((error ? "/tmp" : folder) / "kfp-worker-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr)
+        throw DeviceUnavailable("can't make a temporary folder '" + path_ + "': " + std::strerror(errno));
+}
+
+ScratchFolder::~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+Spawned spawn_worker(const std::string& executable, const std::string& scratch) {
     if (::access(executable.c_str(), X_OK) != 0)
         throw DeviceUnavailable("the worker program '" + executable + "' can't be run: " + std::strerror(errno));
     std::array<int, 2> ends{};
@@ -111,7 +125,7 @@ Spawned spawn_worker(const std::string& executable) {
     actions.duplicate(error_writer.get(), 2);
     actions.duplicate(theirs.get(), worker_channel);
     const Attributes attributes;
-    auto environment = scrubbed_environment();
+    auto environment = scrubbed_environment(scratch);
     std::vector<char*> environment_pointers;
     for (auto& variable : environment) environment_pointers.push_back(variable.data());
     environment_pointers.push_back(nullptr);
