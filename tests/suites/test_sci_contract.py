@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from kfp.errors import PlanError
-from kfp.plan import Dispatch, Plan
+from kfp.plan import Dispatch
 from kfp.tasks.base import Configuration, Task
 from sci_outputs import TASKS, cases, name_of, whole_plan
 
@@ -96,8 +97,8 @@ def test_full_scale_is_the_published_one(name: str) -> None:
         assert tuple(values)[: len(size)] == size
         assert CONSTANTS[name].items() <= configuration.parameters.items()
         assert configuration.parameters.get("roughness", 0) == 0
-        for number in size:
-            assert f"{number:g}" in re.findall(r"[\d.]+", configuration.label) or number in (10,) or number >= 10**5
+        numbers = re.findall(r"[\d.]+", configuration.label)
+        assert {str(number) for number in size} <= set(numbers)
 
 
 def test_kernels_take_the_published_buffers() -> None:
@@ -126,15 +127,6 @@ def test_dispatches_bind_what_the_kernels_declare(task: Task, configuration: Con
             assert argument.access == "read" or buffers[value].role != "input", (dispatch.kernel, argument)
 
 
-def final_writer(plan: Plan) -> dict[str, int]:
-    return {
-        value: index
-        for index, dispatch in enumerate(plan.dispatches)
-        for value in dispatch.arguments.values()
-        if isinstance(value, str)
-    }
-
-
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", ["heat2d", "wave3d", "nbody", "lbm", "gradshaf", "morton", "adi3d"])
 def test_the_output_is_what_the_last_dispatch_wrote(name: str, steps: int) -> None:
@@ -154,7 +146,7 @@ def test_the_output_is_what_the_last_dispatch_wrote(name: str, steps: int) -> No
 
 def test_wave3d_rotates_three_buffers() -> None:
     found = dispatches("wave3d", {})
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert (after.arguments[0], after.arguments[1]) == (before.arguments[1], before.arguments[2])
         assert after.arguments[2] == before.arguments[0]
 

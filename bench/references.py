@@ -1,0 +1,79 @@
+"""CPU time and peak memory of every reference, each configuration in a process of its own.
+
+    python bench/references.py [--suite sci] [--scale full] [--task NAME] [--json]
+
+The last column is the share of the limits that the slowest and the largest may take: 20 s and 1 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from typing import Any
+
+from kfp.tasks import all_tasks, get_task
+
+SECONDS, BYTES = 20.0, 1e9
+
+
+def measure(name: str, index: int, scale: Any) -> dict[str, Any]:
+    """Inputs, reference and a check of the reference's own size; in this process, so call it in a fresh one."""
+    task = get_task(name)
+    configuration = [*task.configurations(scale), task.published_held_out(scale)][index]
+    start = time.process_time()
+    inputs = task.inputs(configuration)
+    made = time.process_time()
+    expected = task.reference(configuration, inputs)
+    done = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "task": name,
+        "configuration": configuration.label,
+        "origin": configuration.origin,
+        "inputs_seconds": made - start,
+        "reference_seconds": done - made,
+        "bytes_kept": sum(array.nbytes for arrays in (inputs, expected) for array in arrays.values()),
+        "peak_bytes": peak,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--suite", default="sci")
+    parser.add_argument("--scale", choices=("small", "full"), default="full")
+    parser.add_argument("--task")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one is not None:
+        print(json.dumps(measure(options.task, options.one, options.scale)))
+        return
+    rows = []
+    if not options.json:
+        header = ("task", "configuration", "inputs s", "reference s", "kept MB", "peak MB", "of limit")
+        print("{:<9} {:<34} {:>9} {:>12} {:>9} {:>9} {:>9}".format(*header))
+    for task in all_tasks(options.suite):
+        if options.task not in (None, task.name):
+            continue
+        for index in range(len(task.configurations(options.scale)) + 1):
+            command = [sys.executable, __file__, "--task", task.name, "--scale", options.scale, "--one", str(index)]
+            row = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            rows.append(row)
+            if not options.json:
+                share = max(row["reference_seconds"] / SECONDS, row["peak_bytes"] / BYTES)
+                print(
+                    f"{row['task']:<9} {row['configuration']:<34} {row['inputs_seconds']:>9.2f} "
+                    f"{row['reference_seconds']:>12.2f} {row['bytes_kept'] / 1e6:>9.0f} "
+                    f"{row['peak_bytes'] / 1e6:>9.0f} {share:>9.0%}",
+                    flush=True,
+                )
+    if options.json:
+        print(json.dumps(rows, indent=2))
+
+
+if __name__ == "__main__":
+    main()
