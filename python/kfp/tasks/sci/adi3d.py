@@ -139,8 +139,8 @@ against memory bandwidth at 24 bytes per cell and step.
         u = inputs["u"].astype(np.float64)
         mu = single(configuration.real("mu"))
         for _ in range(configuration.integer("steps")):
-            # Lines along x are gathered some planes at a time: their points lie side by side in memory, and a step along
-            # all lines at once would touch a cache line for each.
+            # Lines along x are gathered some planes at a time: their points lie side by side in memory, so a step along
+            # all lines of the box would touch a cache line for each.
             for start in range(0, u.shape[0] - 2, _PLANES):
                 planes = u[1:-1, 1:-1][start : start + _PLANES]
                 lines = np.ascontiguousarray(planes.transpose(2, 0, 1))
