@@ -104,6 +104,14 @@ float truncf(float x) {
     return float_of_bits(bits_of_float(x) & ~(0x7fffffu >> (exponent - 127)));
 }
 
+double trunc(double x) {
+    const uint64_t exponent = bits_of_double(x) >> 52 & 2047;
+    if (exponent >= 1023 + 52) return x + 0.0;
+    const uint64_t sign = bits_of_double(x) & 1ull << 63;
+    if (exponent < 1023) return double_of_bits(sign);
+    return double_of_bits(bits_of_double(x) & ~(0xfffffffffffffull >> (exponent - 1023)));
+}
+
 float floorf(float x) {
     const float whole = truncf(x);
     return whole > x ? whole - 1.0f : whole;
@@ -133,6 +141,14 @@ float nearbyintf(float x) {
 
 float roundevenf(float x) {
     return rintf(x);
+}
+
+float fminf(float x, float y) {
+    return y != y || x < y ? x : y;
+}
+
+float fmaxf(float x, float y) {
+    return y != y || x > y ? x : y;
 }
 
 static uint128 divide(uint128 dividend, uint128 divisor, uint128* remainder) {

@@ -112,37 +112,52 @@ struct BitXor { template <class T> KFP_INLINE T operator()(T a, T b) const { ret
 struct Minimum { template <class T> KFP_INLINE T operator()(T a, T b) const { return metal::min(a, b); } };
 struct Maximum { template <class T> KFP_INLINE T operator()(T a, T b) const { return metal::max(a, b); } };
 
+// What is computed from a frame stays out of line, as it is long; the exchange itself must not: the runtime tells call
+// sites by the return address.
+#define KFP_OUT_OF_LINE __attribute__((noinline))
+
 // Every lane gets the same result, as all of them combine in the same order. Four chains make a full group's sum quicker,
 // and more exact.
-template <uint width, class F, class T> KFP_INLINE T reduce(F f, T value) {
-    const Exchanged<T> all = exchange<width>(value);
+template <uint width, class F, class T> KFP_OUT_OF_LINE T reduced(Exchanged<T> all) {
+    const F f;
     if (all.active == (width == 32 ? ~0u : (1u << (width & 31)) - 1)) {
         T part[4] = {all.at(0), all.at(1), all.at(2), all.at(3)};
-        for (uint i = 4; i < width; ++i) part[i & 3] = f(part[i & 3], all.at(i));
+#pragma clang loop unroll(disable)
+        for (uint i = 4; i < width; i += 4)
+            for (uint k = 0; k < 4; ++k) part[k] = f(part[k], all.at(i + k));
         return f(f(part[0], part[1]), f(part[2], part[3]));
     }
     uint i = __builtin_ctz(all.active);
     T result = all.at(i);
+#pragma clang loop unroll(disable)
     for (++i; i < width; ++i)
         if (all.has(i)) result = f(result, all.at(i));
     return result;
 }
 
-// Over the active lanes before this one, on top of `start`.
-template <uint width, class F, class T> KFP_INLINE T prefix(F f, T value, T start) {
-    const Exchanged<T> all = exchange<width>(value);
+// Of the active lanes before this one, on top of `start`.
+template <class F, class T> KFP_OUT_OF_LINE T reduced_before(Exchanged<T> all, T start) {
+    const F f;
+#pragma clang loop unroll(disable)
     for (uint i = 0; i < all.lane; ++i)
         if (all.has(i)) start = f(start, all.at(i));
     return start;
 }
 
-template <uint width> KFP_INLINE uint ballot(bool value) {
-    const Exchanged<uchar> all = exchange<width>(uchar(value));
+template <uint width> KFP_OUT_OF_LINE uint votes_of(Exchanged<uchar> all) {
     uint votes = 0;
-    for (uint i = 0; i < width; ++i) votes |= uint(all.has(i) && all.at(i)) << i;
-    return votes;
+#pragma clang loop unroll(disable)
+    for (uint i = 0; i < width; ++i) votes |= uint(all.at(i)) << i;
+    return votes & all.active;
 }
 
+#undef KFP_OUT_OF_LINE
+
+template <uint width, class F, class T> KFP_INLINE T reduce(T value) { return reduced<width, F>(exchange<width>(value)); }
+template <uint width, class F, class T> KFP_INLINE T prefix(T value, T start) {
+    return reduced_before<F>(exchange<width>(value), start);
+}
+template <uint width> KFP_INLINE uint ballot(bool value) { return votes_of<width>(exchange<width>(uchar(value))); }
 template <uint width> KFP_INLINE uint active_lanes() { return exchange<width>(uchar(0)).active; }
 
 template <uint width> KFP_INLINE bool is_first_lane() {
@@ -179,30 +194,30 @@ template <uint width> KFP_INLINE bool is_first_lane() {
     (T data, metal::type_identity_t<T> filling, ushort delta, ushort modulo = width) {                            \
         return __kfp::fill_down<width>(data, filling, delta, modulo);                                             \
     }                                                                                                             \
-    KFP_LANE_FUNCTION(group, sum)(T data) { return __kfp::reduce<width>(__kfp::Sum(), data); }                    \
-    KFP_LANE_FUNCTION(group, product)(T data) { return __kfp::reduce<width>(__kfp::Product(), data); }            \
-    KFP_LANE_FUNCTION(group, min)(T data) { return __kfp::reduce<width>(__kfp::Minimum(), data); }                \
-    KFP_LANE_FUNCTION(group, max)(T data) { return __kfp::reduce<width>(__kfp::Maximum(), data); }                \
+    KFP_LANE_FUNCTION(group, sum)(T data) { return __kfp::reduce<width, __kfp::Sum>(data); }                      \
+    KFP_LANE_FUNCTION(group, product)(T data) { return __kfp::reduce<width, __kfp::Product>(data); }              \
+    KFP_LANE_FUNCTION(group, min)(T data) { return __kfp::reduce<width, __kfp::Minimum>(data); }                  \
+    KFP_LANE_FUNCTION(group, max)(T data) { return __kfp::reduce<width, __kfp::Maximum>(data); }                  \
     KFP_LANE_FUNCTION(group, prefix_exclusive_sum)(T data) {                                                      \
-        return __kfp::prefix<width>(__kfp::Sum(), data, T(0));                                                    \
+        return __kfp::prefix<width, __kfp::Sum>(data, T(0));                                                      \
     }                                                                                                             \
     KFP_LANE_FUNCTION(group, prefix_inclusive_sum)(T data) {                                                      \
-        return T(__kfp::prefix<width>(__kfp::Sum(), data, T(0)) + data);                                          \
+        return T(__kfp::prefix<width, __kfp::Sum>(data, T(0)) + data);                                            \
     }                                                                                                             \
     KFP_LANE_FUNCTION(group, prefix_exclusive_product)(T data) {                                                  \
-        return __kfp::prefix<width>(__kfp::Product(), data, T(1));                                                \
+        return __kfp::prefix<width, __kfp::Product>(data, T(1));                                                  \
     }                                                                                                             \
     KFP_LANE_FUNCTION(group, prefix_inclusive_product)(T data) {                                                  \
-        return T(__kfp::prefix<width>(__kfp::Product(), data, T(1)) * data);                                      \
+        return T(__kfp::prefix<width, __kfp::Product>(data, T(1)) * data);                                        \
     }                                                                                                             \
     template <class T> KFP_INLINE __kfp::integer_lane_value<T> group##_and(T data) {                              \
-        return __kfp::reduce<width>(__kfp::BitAnd(), data);                                                       \
+        return __kfp::reduce<width, __kfp::BitAnd>(data);                                                         \
     }                                                                                                             \
     template <class T> KFP_INLINE __kfp::integer_lane_value<T> group##_or(T data) {                               \
-        return __kfp::reduce<width>(__kfp::BitOr(), data);                                                        \
+        return __kfp::reduce<width, __kfp::BitOr>(data);                                                          \
     }                                                                                                             \
     template <class T> KFP_INLINE __kfp::integer_lane_value<T> group##_xor(T data) {                              \
-        return __kfp::reduce<width>(__kfp::BitXor(), data);                                                       \
+        return __kfp::reduce<width, __kfp::BitXor>(data);                                                         \
     }                                                                                                             \
     KFP_INLINE group##_vote group##_ballot(bool value) { return group##_vote(__kfp::ballot<width>(value)); }      \
     KFP_INLINE group##_vote group##_active_threads_mask() { return group##_vote(__kfp::active_lanes<width>()); }  \

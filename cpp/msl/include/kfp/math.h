@@ -3,6 +3,7 @@
 #ifndef KFP_MATH_H
 #define KFP_MATH_H
 
+#include "common.h"
 #include "math_exact.h"
 #include "signatures.h"
 
@@ -114,29 +115,29 @@ KFP_MODAL_2(pow)
 KFP_MODAL_2(powr)
 
 KFP_EXACT_1(abs, __builtin_elementwise_abs(x))
-KFP_EXACT_1(ceil, __builtin_elementwise_ceil(x))
+KFP_EXACT_1(ceil, __builtin_elementwise_ceil(float(x)))
 KFP_EXACT_1(fabs, __builtin_elementwise_abs(x))
-KFP_EXACT_1(floor, __builtin_elementwise_floor(x))
+KFP_EXACT_1(floor, __builtin_elementwise_floor(float(x)))
 KFP_EXACT_1(fract, __kfp::fract(x))
-KFP_EXACT_1(rint, __builtin_elementwise_rint(x))
-KFP_EXACT_1(round, __builtin_elementwise_round(x))
+KFP_EXACT_1(rint, __builtin_elementwise_rint(float(x)))
+KFP_EXACT_1(round, __builtin_elementwise_round(float(x)))
 KFP_EXACT_1(sqrt, __builtin_elementwise_sqrt(float(x)))
-KFP_EXACT_1(trunc, __builtin_elementwise_trunc(x))
+KFP_EXACT_1(trunc, __builtin_elementwise_trunc(float(x)))
 KFP_EXACT_2(copysign, __builtin_elementwise_copysign(x, y))
 KFP_EXACT_2(divide, x / y)
 KFP_EXACT_2(fdim, __kfp::fdim(float(x), float(y)))
-KFP_EXACT_2(fmax, __builtin_elementwise_max(x, y))
-KFP_EXACT_2(fmin, __builtin_elementwise_min(x, y))
-KFP_EXACT_2(max, __builtin_elementwise_max(x, y))
-KFP_EXACT_2(min, __builtin_elementwise_min(x, y))
+KFP_EXACT_2(fmax, __kfp::greatest(x, y))
+KFP_EXACT_2(fmin, __kfp::least(x, y))
+KFP_EXACT_2(max, __kfp::greatest(x, y))
+KFP_EXACT_2(min, __kfp::least(x, y))
 KFP_EXACT_2(nextafter, __kfp::nextafter(x, y))
 KFP_EXACT_3(fma, __builtin_elementwise_fma(float(x), float(y), float(z)))
-KFP_EXACT_3(fmax3, __builtin_elementwise_max(x, __builtin_elementwise_max(y, z)))
+KFP_EXACT_3(fmax3, __kfp::greatest(x, __kfp::greatest(y, z)))
 KFP_EXACT_3(fmedian3, __kfp::median(x, y, z))
-KFP_EXACT_3(fmin3, __builtin_elementwise_min(x, __builtin_elementwise_min(y, z)))
-KFP_EXACT_3(max3, __builtin_elementwise_max(x, __builtin_elementwise_max(y, z)))
+KFP_EXACT_3(fmin3, __kfp::least(x, __kfp::least(y, z)))
+KFP_EXACT_3(max3, __kfp::greatest(x, __kfp::greatest(y, z)))
 KFP_EXACT_3(median3, __kfp::median(x, y, z))
-KFP_EXACT_3(min3, __builtin_elementwise_min(x, __builtin_elementwise_min(y, z)))
+KFP_EXACT_3(min3, __kfp::least(x, __kfp::least(y, z)))
 
 // sincos, modf and frexp return one result and store another through a reference to thread memory.
 #define KFP_STORING_VECTOR(vector_of, S, f)                                                          \
@@ -214,12 +215,24 @@ template <class A> KFP_INLINE __kfp::any_float_vector_of<A> ldexp(A x, KFP_INT_V
 }
 
 namespace precise {
+using metal::clamp;
 using metal::ilogb;
 using metal::ldexp;
+using metal::mix;
+using metal::saturate;
+using metal::sign;
+using metal::smoothstep;
+using metal::step;
 }  // namespace precise
 namespace fast {
+using metal::clamp;
 using metal::ilogb;
 using metal::ldexp;
+using metal::mix;
+using metal::saturate;
+using metal::sign;
+using metal::smoothstep;
+using metal::step;
 }  // namespace fast
 
 }  // namespace metal

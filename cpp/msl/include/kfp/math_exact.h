@@ -107,12 +107,12 @@ KFP_INLINE half nextafter(half x, half y) {
     return __builtin_bit_cast(half, ushort(bits + ((x < y) == !(bits & 0x8000) ? 1 : -1)));
 }
 
-// The middle of three; a NaN is left out as by min and max.
-template <class T> KFP_INLINE T median(T x, T y, T z) {
-    const T low = __builtin_elementwise_min(x, y);
-    const T high = __builtin_elementwise_max(x, y);
-    return __builtin_elementwise_max(low, __builtin_elementwise_min(high, z));
-}
+// Of two values the lesser and the greater; a NaN counts for nothing. The builtin of half would be a library call.
+KFP_INLINE float least(float x, float y) { return __builtin_elementwise_min(x, y); }
+KFP_INLINE float greatest(float x, float y) { return __builtin_elementwise_max(x, y); }
+KFP_INLINE half least(half x, half y) { return y != y || x < y ? x : y; }
+KFP_INLINE half greatest(half x, half y) { return y != y || x > y ? x : y; }
+template <class T> KFP_INLINE T median(T x, T y, T z) { return greatest(least(x, y), least(greatest(x, y), z)); }
 
 }  // namespace __kfp
 

@@ -23,6 +23,25 @@ KFP_INLINE uint matrix_lane(uint row, uint column) {
 
 KFP_INLINE MatrixPosition own_matrix_position() { return matrix_position(exchange<simdgroup_width>(uchar(0)).lane); }
 
+template <class A, class B>
+struct MatrixFactors {
+    vec<A, 2> a;
+    vec<B, 2> b;
+};
+
+template <class A, class B>
+__attribute__((noinline)) float2 multiplied(Exchanged<MatrixFactors<A, B>> all, float2 sum) {
+    const MatrixPosition at = matrix_position(all.lane);
+    for (uint k = 0; k < 8; ++k) {
+        const vec<A, 2> left = all.at(matrix_lane(at.row, k)).a;
+        const vec<B, 2> right = all.at(matrix_lane(k, at.column)).b;
+        const float factor = float(left[k & 1]);
+        sum = float2(__builtin_elementwise_fma(factor, float(right[0]), sum[0]),
+                     __builtin_elementwise_fma(factor, float(right[1]), sum[1]));
+    }
+    return sum;
+}
+
 template <class T> constexpr constant bool is_matrix_element =
     __is_same(T, float) || __is_same(T, half) || __is_same(T, bfloat);
 
@@ -94,21 +113,9 @@ KFP_MATRIX_ACCESS(__local)
 template <class D, class A, class B, class C>
 KFP_INLINE void simdgroup_multiply_accumulate(__private simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
                                               simdgroup_matrix<B, 8, 8> b, simdgroup_matrix<C, 8, 8> c) {
-    struct Both {
-        vec<A, 2> a;
-        vec<B, 2> b;
-    };
-    const __kfp::Exchanged<Both> all = __kfp::exchange<__kfp::simdgroup_width>(Both{a.__elements, b.__elements});
-    const __kfp::MatrixPosition at = __kfp::matrix_position(all.lane);
-    float first = float(c.__elements[0]);
-    float second = float(c.__elements[1]);
-    for (uint k = 0; k < 8; ++k) {
-        const float left = float(all.at(__kfp::matrix_lane(at.row, k)).a[k & 1]);
-        const vec<B, 2> right = all.at(__kfp::matrix_lane(k, at.column)).b;
-        first = __builtin_elementwise_fma(left, float(right[0]), first);
-        second = __builtin_elementwise_fma(left, float(right[1]), second);
-    }
-    d.__elements = vec<D, 2>(D(first), D(second));
+    typedef __kfp::MatrixFactors<A, B> Factors;
+    const Factors own{a.__elements, b.__elements};
+    d.__elements = vec<D, 2>(__kfp::multiplied(__kfp::exchange<__kfp::simdgroup_width>(own), float2(c.__elements)));
 }
 
 template <class D, class A, class B>

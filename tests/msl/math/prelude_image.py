@@ -1,0 +1,86 @@
+"""Compiles small programs against the prelude with the compiler wheel's clang and loads them with ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import ziglang
+
+ROOT = Path(__file__).resolve().parents[3]
+INCLUDE = ROOT / "cpp" / "msl" / "include"
+GLUE = ROOT / "cpp" / "msl" / "glue"
+ZIG = Path(ziglang.__file__).parent / "zig"
+MACHINE = platform.machine()
+TRIPLE = f"{MACHINE}-unknown-linux-gnu"
+
+# As the front end compiles.
+FAST_MATH = ("-D__FAST_MATH__=1", "-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate")
+FAST_MATH += ("-freciprocal-math", "-fapprox-func", "-ffp-contract=fast")
+PRECISE_MATH = ("-D__KFP_PRECISE_MATH__=1", "-ffp-contract=off")
+LANGUAGE = ("-x", "cl", "-cl-std=clc++2021", "-fdeclspec", "-cl-ext=+all", "-ffreestanding", "-nostdsysteminc")
+LANGUAGE += ("-nobuiltininc", "-fnative-half-type", "-fnative-half-arguments-and-returns", "-fgnuc-version=4.2.1")
+SEMANTICS = ("-cl-single-precision-constant", "-fwrapv", "-relaxed-aliasing", "-fno-strict-float-cast-overflow")
+POSITION_INDEPENDENT = ("-mrelocation-model", "pic", "-pic-level", "2")
+OPTIMISE = ("-O3", "-vectorize-loops", "-vectorize-slp")
+
+
+def target(cpu: str | None = None) -> list[str]:
+    if cpu is None:
+        cpu = "x86-64-v3" if MACHINE == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text() else generic_cpu()
+    return ["-triple", TRIPLE, "-target-cpu", cpu]
+
+
+def generic_cpu() -> str:
+    return "x86-64" if MACHINE == "x86_64" else "generic"
+
+
+def frontend(*flags: str, cpu: str | None = None) -> list[str]:
+    return [str(ZIG), "clang", "-cc1", *target(cpu), *LANGUAGE, *SEMANTICS, *flags, f"-I{INCLUDE}"]
+
+
+def checked_run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def diagnostics(source: str, folder: Path, *flags: str) -> list[str]:
+    """The errors that clang finds in `source`."""
+    path = folder / "program.cl"
+    path.write_text(source)
+    command = [*frontend(*flags), "-fsyntax-only", "-ferror-limit", "0", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    errors = [line for line in done.stderr.splitlines() if " error: " in line]
+    assert (done.returncode != 0) == bool(errors), done.stderr
+    return errors
+
+
+@dataclass(frozen=True)
+class Glue:
+    objects: tuple[Path, ...]
+
+
+def compile_glue(folder: Path, cpu: str | None = None) -> Glue:
+    objects = []
+    for source in sorted(GLUE.glob("*.c")):
+        target_file = folder / f"{source.stem}.{cpu or 'native'}.o"
+        language = ["-x", "c", "-std=gnu11", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", f"-I{INCLUDE}"]
+        code = ["-O2", *POSITION_INDEPENDENT, "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
+        command = [str(ZIG), "clang", "-cc1", *target(cpu), *language, *code, "-emit-obj"]
+        checked_run([*command, "-o", str(target_file), str(source)])
+        objects.append(target_file)
+    return Glue(tuple(objects))
+
+
+def load(name: str, source: str, glue: Glue, folder: Path, *flags: str, cpu: str | None = None) -> ctypes.CDLL:
+    path, compiled, image = folder / f"{name}.cl", folder / f"{name}.o", folder / f"{name}.so"
+    path.write_text(source)
+    code = [*OPTIMISE, *POSITION_INDEPENDENT, "-emit-obj"]
+    checked_run([*frontend(*flags, cpu=cpu), *code, "-o", str(compiled), str(path)])
+    link = [str(ZIG), "ld.lld", "-shared", "-z", "defs", "-o", str(image), str(compiled)]
+    checked_run([*link, *map(str, glue.objects)])
+    return ctypes.CDLL(str(image))
