@@ -296,12 +296,12 @@ private:
         const std::string n = std::to_string(number);
         const Index at = kernel.name_token;
         const std::string head = "extern \"C\" __attribute__((visibility(\"default\"))) void ";
-        const std::string types = "typedef ::__kfp::signature<decltype(" + kernel.callee + ")> __kfp_s; ";
+        const std::string types = "typedef ::__kfp::signature<decltype(" + kernel.callee + ")> __kfp_s [[maybe_unused]]; ";
         const auto line = [&](const std::string& text) { put_ours(text, at); };
         line("#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable");
         line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
         line(types + "const kfp_launch __kfp_l = *__kfp_in;");
-        line("const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+        line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
         line(call(kernel));
         line("}");
         if (kernel.synchronises || options_.checked || options_.check_only) {
@@ -313,7 +313,7 @@ private:
         line("for (uint __kfp_y = 0; __kfp_y < __kfp_l.threads_per_threadgroup[1]; ++__kfp_y)");
         line("#pragma clang loop vectorize(assume_safety)");
         line("for (uint __kfp_x = 0; __kfp_x < __kfp_l.threads_per_threadgroup[0]; ++__kfp_x) {");
-        line("const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+        line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
         line(call(kernel));
         line("}}");
     }

@@ -6,11 +6,14 @@ set(KFP_MSL_SOURCES
   cpp/msl/hygiene.cpp
   cpp/msl/kernels.cpp
   cpp/msl/lexer.cpp
+  cpp/msl/pointer_rule.cpp
   cpp/msl/preprocessor.cpp
   cpp/msl/rewrite.cpp
   cpp/msl/rules.cpp
   cpp/msl/sha256.cpp
+  cpp/msl/signature_rule.cpp
   cpp/msl/structure.cpp
   cpp/msl/target.cpp
   cpp/msl/toolchain.cpp
+  cpp/msl/types.cpp
 )

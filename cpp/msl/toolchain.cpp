@@ -206,7 +206,7 @@ void CompilerTools::build(const std::string& target, std::vector<std::vector<std
         work.limits.seconds = 120.0;
         const CommandResult result = run_confined(work);
         if (result.outcome != Outcome::exited || result.status != 0) {
-            throw Error("msl: can't build the Metal standard library: " + work.argv[0] + " " + description(result));
+            throw Error("msl: can't build the Metal standard library: " + work.argv[0] + " " + description(result).substr(0, 2000));
         }
     }
     fs::rename(pattern + "/result", target);
