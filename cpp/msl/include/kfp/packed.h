@@ -36,9 +36,9 @@ KFP_CONSTEXPR packed_storage<T, N> packed(const vec<T, N> v) {
     else return {{v[0], v[1], v[2], v[3]}};
 }
 
-// The operators come from the base that the unpacked vector has too: its friends take that vector.
+// The operators are those of the unpacked vector, found through the same base.
 template <class T, int N>
-struct packed_vec : components<T, N, packed_storage<T, N>>, operators<T, N> {
+struct packed_vec : components<T, N, packed_storage<T, N>>, vec<T, N>::__operators {
     packed_vec() = default;
     KFP_CONSTEXPR packed_vec(vec<T, N> v) : components<T, N, packed_storage<T, N>>{packed(v)} {}
     KFP_CONSTEXPR packed_vec(T s) : packed_vec(vec<T, N>(s)) {}
@@ -57,27 +57,19 @@ struct packed_vec : components<T, N, packed_storage<T, N>>, operators<T, N> {
 
 }  // namespace __kfp
 
-namespace metal {
-using __kfp::packed_vec;
-}
-
 #define KFP_PACKED_NAMES(T) \
     typedef __kfp::packed_vec<T, 2> packed_##T##2; \
     typedef __kfp::packed_vec<T, 3> packed_##T##3; \
     typedef __kfp::packed_vec<T, 4> packed_##T##4; \
-    static_assert(sizeof(packed_##T##3) == 3 * sizeof(T) && alignof(packed_##T##4) == alignof(T)); \
-    namespace metal { using ::packed_##T##2; using ::packed_##T##3; using ::packed_##T##4; }
-KFP_PACKED_NAMES(char)
-KFP_PACKED_NAMES(uchar)
-KFP_PACKED_NAMES(short)
-KFP_PACKED_NAMES(ushort)
-KFP_PACKED_NAMES(int)
-KFP_PACKED_NAMES(uint)
-KFP_PACKED_NAMES(long)
-KFP_PACKED_NAMES(ulong)
-KFP_PACKED_NAMES(half)
-KFP_PACKED_NAMES(float)
-KFP_PACKED_NAMES(bfloat)
+    static_assert(sizeof(packed_##T##3) == 3 * sizeof(T) && alignof(packed_##T##4) == alignof(T));
+KFP_FOR_ELEMENTS(KFP_PACKED_NAMES)
 #undef KFP_PACKED_NAMES
+
+namespace metal {
+using __kfp::packed_vec;
+#define KFP_PACKED_NAMES(T) using ::packed_##T##2; using ::packed_##T##3; using ::packed_##T##4;
+KFP_FOR_ELEMENTS(KFP_PACKED_NAMES)
+#undef KFP_PACKED_NAMES
+}
 
 #endif

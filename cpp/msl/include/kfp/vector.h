@@ -8,9 +8,16 @@
 #include "scalar.h"
 #include "swizzle.h"
 #include "type_traits.h"
-#include "vector_operators.h"
+
+#define KFP_FOR_ELEMENTS(M) \
+    M(bool) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong) M(half) M(float) M(bfloat)
 
 namespace __kfp {
+
+template <class T, int N> struct vec;
+
+// Selects a vector's constructor from a compiler vector, which a scalar could otherwise reach by splatting.
+struct raw {};
 
 // Elements whose compiler vector is of another type: a compiler vector of bool would be packed into bits.
 template <class T> struct lane { typedef T type; };
@@ -55,43 +62,54 @@ template <class T, class Storage> struct components<T, 2, Storage> : Storage { K
 template <class T, class Storage> struct components<T, 3, Storage> : Storage { KFP_COMPONENTS(3) };
 template <class T, class Storage> struct components<T, 4, Storage> : Storage { KFP_COMPONENTS(4) };
 
-#define KFP_VECTOR_COMMON(N) \
+#define KFP_LANES(T, N, ...) components<T, N, storage<T, N>>{{__VA_ARGS__}}
+#define KFP_JOINED(T, N, ...) KFP_LANES(T, N, lanes<T, N>::type{__VA_ARGS__})
+// A list that begins with a vector is not a constant expression to the compiler, one that begins with a scalar is.
+#define KFP_COMMON_CONSTRUCTORS(T, N) \
     vec() = default; \
-    KFP_CONSTEXPR vec(T s) : KFP_LANES(N, (typename lanes<T, N>::type)((typename lane<T>::type)s)) {} \
-    KFP_CONSTEXPR vec(raw, typename lanes<T, N>::type v) : KFP_LANES(N, v) {} \
-    template <class U> KFP_CONSTEXPR explicit vec(vec<U, N> v) : KFP_LANES(N, converted<T, U, N>(v.__v)) {} \
-    template <class U> KFP_CONSTEXPR explicit vec(packed_vec<U, N> v) : KFP_LANES(N, converted<T, U, N>(v.__v)) {}
-#define KFP_LANES(N, ...) components<T, N, storage<T, N>>{{__VA_ARGS__}}
-#define KFP_JOINED(N, ...) KFP_LANES(N, typename lanes<T, N>::type{__VA_ARGS__})
+    KFP_CONSTEXPR vec(T s) : KFP_LANES(T, N, (lanes<T, N>::type)((lane<T>::type)s)) {} \
+    KFP_CONSTEXPR vec(raw, lanes<T, N>::type v) : KFP_LANES(T, N, v) {} \
+    template <class U> KFP_CONSTEXPR explicit vec(vec<U, N> v) : KFP_LANES(T, N, converted<T, U, N>(v.__v)) {} \
+    template <class U> KFP_CONSTEXPR explicit vec(packed_vec<U, N> v) : KFP_LANES(T, N, converted<T, U, N>(v.__v)) {}
+// The base class makes the operators of the vector type findable, see vector_operators.h.
+#define KFP_VECTOR_BASES(T, N) components<T, N, storage<T, N>>, operators_of_##T##N::base
 
-template <class T>
-struct vec<T, 2> : components<T, 2, storage<T, 2>>, operators<T, 2> {
-    KFP_VECTOR_COMMON(2)
-    KFP_CONSTEXPR vec(T x, T y) : KFP_JOINED(2, x, y) {}
-};
-
-template <class T>
-struct vec<T, 3> : components<T, 3, storage<T, 3>>, operators<T, 3> {
-    KFP_VECTOR_COMMON(3)
-    KFP_CONSTEXPR vec(T x, T y, T z) : KFP_JOINED(3, x, y, z) {}
-    KFP_CONSTEXPR vec(vec<T, 2> xy, T z) : KFP_JOINED(3, xy.__v, z) {}
-    KFP_CONSTEXPR vec(T x, vec<T, 2> yz) : KFP_JOINED(3, x, yz.__v) {}
-};
-
-template <class T>
-struct vec<T, 4> : components<T, 4, storage<T, 4>>, operators<T, 4> {
-    KFP_VECTOR_COMMON(4)
-    KFP_CONSTEXPR vec(T x, T y, T z, T w) : KFP_JOINED(4, x, y, z, w) {}
-    KFP_CONSTEXPR vec(vec<T, 2> xy, T z, T w) : KFP_JOINED(4, xy.__v, z, w) {}
-    KFP_CONSTEXPR vec(T x, vec<T, 2> yz, T w) : KFP_JOINED(4, x, yz.__v, w) {}
-    KFP_CONSTEXPR vec(T x, T y, vec<T, 2> zw) : KFP_JOINED(4, x, y, zw.__v) {}
-    KFP_CONSTEXPR vec(vec<T, 2> xy, vec<T, 2> zw) : KFP_JOINED(4, xy.__v, zw.__v) {}
-    KFP_CONSTEXPR vec(vec<T, 3> xyz, T w) : KFP_JOINED(4, xyz.__v, w) {}
-    KFP_CONSTEXPR vec(T x, vec<T, 3> yzw) : KFP_JOINED(4, x, yzw.__v) {}
-};
+// Explicit specialisations, which are not looked up in a template again when they come from a precompiled header.
+#define KFP_VECTORS(T) \
+    namespace operators_of_##T##2 { struct base {}; } \
+    namespace operators_of_##T##3 { struct base {}; } \
+    namespace operators_of_##T##4 { struct base {}; } \
+    template <> struct vec<T, 2> : KFP_VECTOR_BASES(T, 2) { \
+        typedef operators_of_##T##2::base __operators; \
+        KFP_COMMON_CONSTRUCTORS(T, 2) \
+        KFP_CONSTEXPR vec(T x, T y) : KFP_JOINED(T, 2, x, y) {} \
+    }; \
+    template <> struct vec<T, 3> : KFP_VECTOR_BASES(T, 3) { \
+        typedef operators_of_##T##3::base __operators; \
+        KFP_COMMON_CONSTRUCTORS(T, 3) \
+        KFP_CONSTEXPR vec(T x, T y, T z) : KFP_JOINED(T, 3, x, y, z) {} \
+        KFP_CONSTEXPR vec(vec<T, 2> xy, T z) : KFP_JOINED(T, 3, xy.__v[0], xy.__v[1], z) {} \
+        KFP_CONSTEXPR vec(T x, vec<T, 2> yz) : KFP_JOINED(T, 3, x, yz.__v) {} \
+    }; \
+    template <> struct vec<T, 4> : KFP_VECTOR_BASES(T, 4) { \
+        typedef operators_of_##T##4::base __operators; \
+        KFP_COMMON_CONSTRUCTORS(T, 4) \
+        KFP_CONSTEXPR vec(T x, T y, T z, T w) : KFP_JOINED(T, 4, x, y, z, w) {} \
+        KFP_CONSTEXPR vec(vec<T, 2> xy, T z, T w) : KFP_JOINED(T, 4, xy.__v[0], xy.__v[1], z, w) {} \
+        KFP_CONSTEXPR vec(T x, vec<T, 2> yz, T w) : KFP_JOINED(T, 4, x, yz.__v, w) {} \
+        KFP_CONSTEXPR vec(T x, T y, vec<T, 2> zw) : KFP_JOINED(T, 4, x, y, zw.__v) {} \
+        KFP_CONSTEXPR vec(vec<T, 2> xy, vec<T, 2> zw) : KFP_LANES(T, 4, __builtin_shufflevector(xy.__v, zw.__v, 0, 1, 2, 3)) {} \
+        vec(vec<T, 2>, T) = delete; /* else the scalar would be splat */ \
+        vec(T, vec<T, 2>) = delete; \
+        KFP_CONSTEXPR vec(vec<T, 3> xyz, T w) : KFP_JOINED(T, 4, xyz.__v[0], xyz.__v[1], xyz.__v[2], w) {} \
+        KFP_CONSTEXPR vec(T x, vec<T, 3> yzw) : KFP_JOINED(T, 4, x, yzw.__v) {} \
+    };
+KFP_FOR_ELEMENTS(KFP_VECTORS)
+#undef KFP_VECTORS
+#undef KFP_VECTOR_BASES
+#undef KFP_COMMON_CONSTRUCTORS
 #undef KFP_LANES
 #undef KFP_JOINED
-#undef KFP_VECTOR_COMMON
 
 // The rewriter puts this around the operands of a conditional: class values of different address spaces would not unite,
 // as `c ? in[i] : float4(0)` has them, where vectors that are not classes do.
@@ -102,28 +120,21 @@ template <class T> constexpr typename operand_result<T>::type operand(T&& x) { r
 
 }  // namespace __kfp
 
-namespace metal {
-using __kfp::vec;
-}
-
 #define KFP_VECTOR_NAMES(T) \
     typedef __kfp::vec<T, 2> T##2; \
     typedef __kfp::vec<T, 3> T##3; \
     typedef __kfp::vec<T, 4> T##4; \
-    static_assert(sizeof(T##2) == 2 * sizeof(T) && sizeof(T##3) == 4 * sizeof(T) && sizeof(T##4) == 4 * sizeof(T)); \
-    namespace metal { using ::T##2; using ::T##3; using ::T##4; }
-KFP_VECTOR_NAMES(bool)
-KFP_VECTOR_NAMES(char)
-KFP_VECTOR_NAMES(uchar)
-KFP_VECTOR_NAMES(short)
-KFP_VECTOR_NAMES(ushort)
-KFP_VECTOR_NAMES(int)
-KFP_VECTOR_NAMES(uint)
-KFP_VECTOR_NAMES(long)
-KFP_VECTOR_NAMES(ulong)
-KFP_VECTOR_NAMES(half)
-KFP_VECTOR_NAMES(float)
-KFP_VECTOR_NAMES(bfloat)
+    static_assert(sizeof(T##2) == 2 * sizeof(T) && sizeof(T##3) == 4 * sizeof(T) && alignof(T##4) == 4 * sizeof(T));
+KFP_FOR_ELEMENTS(KFP_VECTOR_NAMES)
 #undef KFP_VECTOR_NAMES
+
+namespace metal {
+using __kfp::vec;
+#define KFP_VECTOR_NAMES(T) using ::T##2; using ::T##3; using ::T##4;
+KFP_FOR_ELEMENTS(KFP_VECTOR_NAMES)
+#undef KFP_VECTOR_NAMES
+}
+
+#include "vector_operators.h"
 
 #endif
