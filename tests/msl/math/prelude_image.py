@@ -76,10 +76,19 @@ def compile_glue(folder: Path, cpu: str | None = None) -> Glue:
     return Glue(tuple(objects))
 
 
-def load(name: str, source: str, glue: Glue, folder: Path, *flags: str, cpu: str | None = None) -> ctypes.CDLL:
+def load(
+    name: str,
+    source: str,
+    glue: Glue,
+    folder: Path,
+    *flags: str,
+    cpu: str | None = None,
+    optimise: tuple[str, ...] = OPTIMISE,
+) -> ctypes.CDLL:
+    """Compiles `source`, links it with the glue and nothing else, and loads the result."""
     path, compiled, image = folder / f"{name}.cl", folder / f"{name}.o", folder / f"{name}.so"
     path.write_text(source)
-    code = [*OPTIMISE, *POSITION_INDEPENDENT, "-emit-obj"]
+    code = [*optimise, *POSITION_INDEPENDENT, "-emit-obj"]
     checked_run([*frontend(*flags, cpu=cpu), *code, "-o", str(compiled), str(path)])
     link = [str(ZIG), "ld.lld", "-shared", "-z", "defs", "-o", str(image), str(compiled)]
     checked_run([*link, *map(str, glue.objects)])

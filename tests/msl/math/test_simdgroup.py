@@ -163,7 +163,8 @@ def program() -> str:
 
 @pytest.fixture(scope="module")
 def lanes(glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> Lanes:
-    return Lanes(load("simdgroup", program(), glue, tmp_path_factory.mktemp("simdgroup"), *FAST_MATH))
+    folder = tmp_path_factory.mktemp("simdgroup")
+    return Lanes(load("simdgroup", program(), glue, folder, *FAST_MATH, optimise=("-O1",)))
 
 
 @pytest.mark.parametrize("type_name", TYPES)
