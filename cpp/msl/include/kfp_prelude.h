@@ -18,11 +18,13 @@
 #include "kfp/geometric.h"
 #include "kfp/matrix.h"
 #include "kfp/math.h"
+#include "kfp/pack.h"
 #include "kfp/sync.h"
 #include "kfp/atomic.h"
 #include "kfp/simdgroup.h"
 #include "kfp/quadgroup.h"
 #include "kfp/simdgroup_matrix.h"
+#include "kfp/textures.h"
 #include "kfp/instantiate.h"
 
 #endif
