@@ -51,7 +51,7 @@ template <class T, int N> struct packed_vec;
 // meets a constructor, but only those that are named of a base class.
 template <class T, int N>
 struct storage {
-    typename lanes<T, N>::type __v;
+    alignas(sizeof(typename lanes<T, N>::type)) typename lanes<T, N>::type __v;
     KFP_CONSTEXPR T operator[](uint i) const& { return (T)__v[i]; }
     KFP_CONSTEXPR T operator[](uint i) const&& { return (T)__v[i]; }
     KFP_INLINE T& operator[](uint i) & { return reinterpret_cast<T*>(&__v)[i]; }
