@@ -139,6 +139,13 @@ KFP_EXACT_3(max3, __kfp::greatest(x, __kfp::greatest(y, z)))
 KFP_EXACT_3(median3, __kfp::median(x, y, z))
 KFP_EXACT_3(min3, __kfp::least(x, __kfp::least(y, z)))
 
+// The names that integers have too, for bfloat, which would convert to all of them alike.
+KFP_INLINE bfloat abs(bfloat x) { return bfloat(__builtin_elementwise_abs(float(x))); }
+KFP_INLINE bfloat max(bfloat x, bfloat y) { return bfloat(__kfp::greatest(float(x), float(y))); }
+KFP_INLINE bfloat min(bfloat x, bfloat y) { return bfloat(__kfp::least(float(x), float(y))); }
+KFP_INLINE bfloat max3(bfloat x, bfloat y, bfloat z) { return max(x, max(y, z)); }
+KFP_INLINE bfloat min3(bfloat x, bfloat y, bfloat z) { return min(x, min(y, z)); }
+
 // sincos, modf and frexp return one result and store another through a reference to thread memory.
 #define KFP_STORING_VECTOR(vector_of, S, f)                                                          \
     template <class A> KFP_INLINE __kfp::vector_of<A> f(A x, __private S& stored) {                  \
