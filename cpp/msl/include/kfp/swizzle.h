@@ -23,7 +23,7 @@
 
 #define KFP_MEMBER_1(a, A, i) \
     KFP_CONSTEXPR T __get_##a() const { return (*this)[i]; } \
-    KFP_INLINE void __put_##a(T value) { (*this)[i] = value; } \
+    KFP_INLINE T __put_##a(T value) { return (*this)[i] = value; } \
     KFP_PROPERTY(T, a, a) KFP_PROPERTY(T, A, a)
 #define KFP_MEMBER_2(a, A, i, b, B, j) \
     KFP_CONSTEXPR vec<T, 2> __get_##a##b() const { return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j)}; } \
@@ -59,13 +59,20 @@
 #define KFP_QUADRUPLES_4C(...) KFP_FOURTH_4(KFP_MEMBER_4, __VA_ARGS__)
 
 #define KFP_PUT_2(a, i, b, j) \
-    KFP_INLINE void __put_##a##b(vec<T, 2> value) { (*this)[i] = value[0]; (*this)[j] = value[1]; }
+    KFP_INLINE vec<T, 2> __put_##a##b(vec<T, 2> value) { \
+        (*this)[i] = value[0]; (*this)[j] = value[1]; \
+        return value; \
+    }
 #define KFP_PUT_3(a, i, b, j, c, k) \
-    KFP_INLINE void __put_##a##b##c(vec<T, 3> value) { \
-        (*this)[i] = value[0]; (*this)[j] = value[1]; (*this)[k] = value[2]; }
+    KFP_INLINE vec<T, 3> __put_##a##b##c(vec<T, 3> value) { \
+        (*this)[i] = value[0]; (*this)[j] = value[1]; (*this)[k] = value[2]; \
+        return value; \
+    }
 #define KFP_PUT_4(a, i, b, j, c, k, d, l) \
-    KFP_INLINE void __put_##a##b##c##d(vec<T, 4> value) { \
-        (*this)[i] = value[0]; (*this)[j] = value[1]; (*this)[k] = value[2]; (*this)[l] = value[3]; }
+    KFP_INLINE vec<T, 4> __put_##a##b##c##d(vec<T, 4> value) { \
+        (*this)[i] = value[0]; (*this)[j] = value[1]; (*this)[k] = value[2]; (*this)[l] = value[3]; \
+        return value; \
+    }
 
 #define KFP_PUT_ORDERS_2(a, i, b, j) KFP_PUT_2(a, i, b, j) KFP_PUT_2(b, j, a, i)
 #define KFP_PUT_ORDERS_3(a, i, b, j, c, k) \
