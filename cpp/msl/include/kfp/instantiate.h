@@ -5,6 +5,7 @@
 
 #include "geometric.h"
 #include "integer.h"
+#include "math.h"
 #include "matrix.h"
 #include "relational.h"
 
@@ -101,6 +102,9 @@ inline void instantiate_float_functions(V a) {
     a = metal::clamp(a, s, s) + metal::clamp(a, a, a);
     a = metal::mix(a, a, s) + metal::mix(a, a, a) + metal::saturate(a);
     a = metal::select(a, a, a < s);
+    a = metal::max(a, s) + metal::min(a, s) + metal::max(a, a) + metal::min(a, a) + metal::abs(a) + metal::floor(a);
+    a = metal::fma(a, a, a) + metal::sqrt(a) + metal::select(a, s, a < s) + metal::fract(a);
+    (void)metal::any(metal::isnan(a));
     a = metal::normalize(a) * (metal::dot(a, a) + metal::length(a) + metal::distance(a, a) + metal::length_squared(a));
 }
 
@@ -111,6 +115,37 @@ inline void instantiate_matrix(M m, V v) {
     m[0] = m * v;
     m[1] = v * m;
     m[1][0] = metal::determinant(m);
+}
+
+template <class To, class From, int N>
+inline void instantiate_conversion(From from) { (void)vec<To, N>(vec<From, N>(from)); }
+
+template <int N>
+inline void instantiate_conversions() {
+    instantiate_conversion<float, int, N>(0);
+    instantiate_conversion<float, uint, N>(0u);
+    instantiate_conversion<float, half, N>((half)0);
+    instantiate_conversion<float, uchar, N>((uchar)0);
+    instantiate_conversion<float, ushort, N>((ushort)0);
+    instantiate_conversion<float, bool, N>(false);
+    instantiate_conversion<half, float, N>(0.0f);
+    instantiate_conversion<int, float, N>(0.0f);
+    instantiate_conversion<int, uint, N>(0u);
+    instantiate_conversion<int, ushort, N>((ushort)0);
+    instantiate_conversion<uint, float, N>(0.0f);
+    instantiate_conversion<uint, int, N>(0);
+    instantiate_conversion<uint, ushort, N>((ushort)0);
+    instantiate_conversion<uchar, float, N>(0.0f);
+}
+
+template <class P, class V>
+inline void instantiate_packed(P p, V v) {
+    instantiate_class(p);
+    p = v;
+    v = p;
+    v = V(p);
+    p = P(v);
+    p.x = p.y;
 }
 
 inline void instantiate_vectors() {
@@ -142,13 +177,17 @@ inline void instantiate_vectors() {
     instantiate_numeric((half)0);
     instantiate_integer(0);
     instantiate_integer(0u);
-    float2 f = (float2)int2(0) + (float2)uint2(0);
-    f = (float2)half2(f);
-    uint2 u = (uint2)f ^ (uint2)int2(f);
-    int3 i = (int3)float3(int3(uint3(u, 0u)));
-    uint4 w = (uint4)float4(int4(uint4(uint3(i), 0u)));
-    float4 h = (float4)half4(float4(w));
-    (void)h;
+    instantiate_conversions<2>();
+    instantiate_conversions<3>();
+    instantiate_conversions<4>();
+    instantiate_packed(packed_float3(0.0f), float3(0.0f));
+    instantiate_packed(packed_float4(0.0f), float4(0.0f));
+    (void)as_type<uint>(0.0f);
+    (void)as_type<int>(0.0f);
+    (void)as_type<float>(0u);
+    (void)as_type<float>(0);
+    (void)as_type<uint>(uchar4((uchar)0));
+    (void)as_type<uchar4>(0u);
 }
 
 }  // namespace __kfp
