@@ -22,7 +22,7 @@
     __declspec(property(get = __get_##accessor, put = __put_##accessor)) type name;
 
 #define KFP_MEMBER_1(a, A, i) \
-    KFP_CONSTEXPR T __get_##a() const { return (*this)[i]; } \
+    KFP_CONSTEXPR T __get_##a() const { return (T)this->__v[i]; } \
     KFP_INLINE T __put_##a(T value) { return (*this)[i] = value; } \
     KFP_PROPERTY(T, a, a) KFP_PROPERTY(T, A, a)
 #define KFP_MEMBER_2(a, A, i, b, B, j) \
