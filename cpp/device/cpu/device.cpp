@@ -68,7 +68,9 @@ std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, c
         kernel.info = compiled.report.kernels[i];
         if (!kernel.info.pipeline_error.empty()) continue;
         kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
-        if (!compiled.kernels[i].synchronises) kernel.group_entry = entry_point<GroupEntry>(image, "__kfp_group_" + number);
+        kernel.synchronises = compiled.kernels[i].synchronises;
+        kernel.threadgroup_extent = compiled.kernels[i].threadgroup_extent;
+        kernel.group_entry = reinterpret_cast<GroupEntry>(image.symbol("__kfp_group_" + number));
     }
     return std::make_shared<const LoadedImage>(LoadedImage{std::move(image), std::move(kernels)});
 }

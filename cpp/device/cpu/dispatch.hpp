@@ -14,17 +14,17 @@ namespace kfp::cpu {
 struct PreparedDispatch {
     struct ThreadgroupArgument {
         std::uint32_t index;   // [[threadgroup(n)]]
-        std::uint32_t offset;  // in the threadgroup's memory, behind the kernel's own variables
+        std::size_t offset;    // in the threadgroup's memory, behind the kernel's own variables
     };
 
     ThreadEntry thread_entry = nullptr;
-    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises
-    kfp_launch launch{};               // all but what differs between threadgroups and between host threads
+    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises, and in an image for the checked mode
+    bool uses_fibers = false;
+    kfp_launch launch{};  // all but what differs between threadgroups and between host threads
     std::vector<ThreadgroupArgument> threadgroup_arguments;
-    std::uint32_t threadgroup_bytes = 0;  // variables and arguments together
+    std::size_t threadgroup_bytes = 0;  // spanned by variables and arguments together
     std::uint64_t threadgroups = 1;
 
-    bool synchronises() const { return group_entry == nullptr; }
     unsigned threads_per_threadgroup() const;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t reset_piece_bytes = std::size_t{1} << 20;
 constexpr std::byte poison{0xFF};  // a NaN in every floating-point format, and a conspicuous integer
-constexpr std::uint32_t threadgroup_argument_alignment = 16;
+constexpr std::size_t threadgroup_argument_alignment = 64;
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
@@ -87,9 +87,9 @@ void set_geometry(PreparedDispatch& prepared, const Dispatch& dispatch) {
 }
 
 void set_bindings(PreparedDispatch& prepared, const Plan& plan, std::size_t number, const BufferStore& buffers,
-                  std::uint32_t static_bytes) {
+                  const Kernel& kernel) {
     const std::vector<Binding>& bindings = plan.dispatches[number].bindings;
-    std::uint32_t threadgroup_bytes = static_bytes;
+    std::size_t threadgroup_bytes = round_up(kernel.threadgroup_extent, threadgroup_argument_alignment);
     for (std::size_t i = 0; i < bindings.size(); ++i) {
         const std::uint32_t index = bindings[i].index;
         if (const auto* bound = std::get_if<BufferBinding>(&bindings[i].value)) {
@@ -107,19 +107,19 @@ void set_bindings(PreparedDispatch& prepared, const Plan& plan, std::size_t numb
 }
 
 std::vector<PreparedDispatch> prepare_dispatches(const Plan& plan, const std::vector<Kernel>& kernels,
-                                                 const BufferStore& buffers) {
+                                                 const BufferStore& buffers, bool checked) {
     std::vector<PreparedDispatch> prepared;
     prepared.reserve(plan.dispatches.size());
     for (std::size_t i = 0; i < plan.dispatches.size(); ++i) {
         const Dispatch& dispatch = plan.dispatches[i];
         const Kernel& kernel = find_kernel(kernels, plan.kernels[dispatch.kernel]);
-        const auto static_bytes = static_cast<std::uint32_t>(
-            round_up(kernel.info.static_threadgroup_memory_length, threadgroup_argument_alignment));
         PreparedDispatch& next = prepared.emplace_back();
         next.thread_entry = kernel.thread_entry;
         next.group_entry = kernel.group_entry;
+        // Without the function for a whole threadgroup only a checked run can call thread by thread on one stack.
+        next.uses_fibers = kernel.synchronises || (kernel.group_entry == nullptr && !checked);
         set_geometry(next, dispatch);
-        set_bindings(next, plan, i, buffers, static_bytes);
+        set_bindings(next, plan, i, buffers, kernel);
     }
     return prepared;
 }
@@ -169,12 +169,13 @@ CpuExecution::CpuExecution(std::shared_ptr<const LoadedImage> image, std::shared
       plan_(checked_plan(plan, image_->kernels)),
       mode_(mode_of(options)),
       buffers_(plan_, mode_.layout),
-      dispatches_(prepare_dispatches(plan_, image_->kernels, buffers_)),
+      dispatches_(prepare_dispatches(plan_, image_->kernels, buffers_, options.checked)),
       participants_(participants_of(options, *threads_)),
       progress_(progress) {
     list_reset_pieces(contents);
     for (const PreparedDispatch& dispatch : dispatches_) {
-        if (!dispatch.synchronises()) continue;
+        threads_->reserve_threadgroup_memory(dispatch.threadgroup_bytes);
+        if (!dispatch.uses_fibers) continue;
         participants_ = threads_->reserve_fibers(dispatch.threads_per_threadgroup(), participants_);
     }
     under_way_.plan = &plan_;

@@ -18,7 +18,9 @@ namespace kfp::cpu {
 struct Kernel {
     KernelInfo info;
     ThreadEntry thread_entry = nullptr;
-    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises
+    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises, and in an image for the checked mode
+    bool synchronises = true;
+    std::uint32_t threadgroup_extent = 0;  // bytes that its threadgroup variables span
 };
 
 struct LoadedImage {

@@ -29,13 +29,16 @@ inline std::shared_ptr<const cpu::LoadedImage> load_image(const std::string& pat
         cpu::Kernel& kernel = kernels.emplace_back();
         kernel.info.name = "k" + std::to_string(i);
         kernel.thread_entry = reinterpret_cast<cpu::ThreadEntry>(image.symbol("__kfp_thread_" + std::to_string(i)));
+        kernel.synchronises = synchronises[i];
+        kernel.synchronises = synchronises[i];
         if (!synchronises[i]) {
             kernel.group_entry = reinterpret_cast<cpu::GroupEntry>(image.symbol("__kfp_group_" + std::to_string(i)));
         }
     }
-    kernels[1].info.static_threadgroup_memory_length = 4096;
-    kernels[6].info.static_threadgroup_memory_length = 64;
-    kernels[9].info.static_threadgroup_memory_length = 64;
+    for (const auto& [number, bytes] : {std::pair{1U, 4096U}, {6U, 64U}, {7U, 64U}, {9U, 64U}}) {
+        kernels[number].info.static_threadgroup_memory_length = bytes;
+        kernels[number].threadgroup_extent = bytes;
+    }
     return std::make_shared<const cpu::LoadedImage>(cpu::LoadedImage{std::move(image), std::move(kernels)});
 }
 
