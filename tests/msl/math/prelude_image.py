@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import subprocess
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ INCLUDE = ROOT / "cpp" / "msl" / "include"
 GLUE = ROOT / "cpp" / "msl" / "glue"
 ZIG = Path(ziglang.__file__).parent / "zig"
 MACHINE = platform.machine()
-TRIPLE = f"{MACHINE}-unknown-linux-gnu"
 
 # As the front end compiles.
 FAST_MATH = ("-D__FAST_MATH__=1", "-funsafe-math-optimizations", "-fno-signed-zeros", "-mreassociate")
@@ -28,18 +26,21 @@ POSITION_INDEPENDENT = ("-mrelocation-model", "pic", "-pic-level", "2")
 OPTIMISE = ("-O3", "-vectorize-loops", "-vectorize-slp")
 
 
-def target(cpu: str | None = None) -> list[str]:
-    if cpu is None:
-        cpu = "x86-64-v3" if MACHINE == "x86_64" and "avx2" in Path("/proc/cpuinfo").read_text() else generic_cpu()
-    return ["-triple", TRIPLE, "-target-cpu", cpu]
+@dataclass(frozen=True)
+class Target:
+    machine: str
+    cpu: str
+
+    def arguments(self) -> list[str]:
+        return ["-triple", f"{self.machine}-unknown-linux-gnu", "-target-cpu", self.cpu]
 
 
-def generic_cpu() -> str:
-    return "x86-64" if MACHINE == "x86_64" else "generic"
+GENERIC = Target(MACHINE, "x86-64" if MACHINE == "x86_64" else "generic")
+HOST = Target(MACHINE, "x86-64-v3") if "avx2" in Path("/proc/cpuinfo").read_text() else GENERIC
 
 
-def frontend(*flags: str, cpu: str | None = None) -> list[str]:
-    return [str(ZIG), "clang", "-cc1", *target(cpu), *LANGUAGE, *SEMANTICS, *flags, f"-I{INCLUDE}"]
+def frontend(*flags: str, target: Target = HOST) -> list[str]:
+    return [str(ZIG), "clang", "-cc1", *target.arguments(), *LANGUAGE, *SEMANTICS, *flags, f"-I{INCLUDE}"]
 
 
 def checked_run(command: list[str]) -> str:
@@ -64,32 +65,32 @@ class Glue:
     objects: tuple[Path, ...]
 
 
-def compile_glue(folder: Path, cpu: str | None = None) -> Glue:
+def compile_glue(folder: Path, target: Target = HOST) -> Glue:
     objects = []
     for source in sorted(GLUE.glob("*.c")):
-        target_file = folder / f"{source.stem}.{cpu or 'native'}.o"
+        compiled = folder / f"{source.stem}.{target.machine}.{target.cpu}.o"
         language = ["-x", "c", "-std=gnu11", "-ffreestanding", "-fno-builtin", "-nostdsysteminc", f"-I{INCLUDE}"]
         code = ["-O2", *POSITION_INDEPENDENT, "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror"]
-        command = [str(ZIG), "clang", "-cc1", *target(cpu), *language, *code, "-emit-obj"]
-        checked_run([*command, "-o", str(target_file), str(source)])
-        objects.append(target_file)
+        command = [str(ZIG), "clang", "-cc1", *target.arguments(), *language, *code, "-emit-obj"]
+        checked_run([*command, "-o", str(compiled), str(source)])
+        objects.append(compiled)
     return Glue(tuple(objects))
 
 
-def load(
+def build(
     name: str,
     source: str,
     glue: Glue,
     folder: Path,
     *flags: str,
-    cpu: str | None = None,
+    target: Target = HOST,
     optimise: tuple[str, ...] = OPTIMISE,
-) -> ctypes.CDLL:
-    """Compiles `source`, links it with the glue and nothing else, and loads the result."""
+) -> Path:
+    """Compiles `source` and links it with the glue and nothing else."""
     path, compiled, image = folder / f"{name}.cl", folder / f"{name}.o", folder / f"{name}.so"
     path.write_text(source)
     code = [*optimise, *POSITION_INDEPENDENT, "-emit-obj"]
-    checked_run([*frontend(*flags, cpu=cpu), *code, "-o", str(compiled), str(path)])
+    checked_run([*frontend(*flags, target=target), *code, "-o", str(compiled), str(path)])
     link = [str(ZIG), "ld.lld", "-shared", "-z", "defs", "-o", str(image), str(compiled)]
     checked_run([*link, *map(str, glue.objects)])
-    return ctypes.CDLL(str(image))
+    return image

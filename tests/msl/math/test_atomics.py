@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from prelude_image import FAST_MATH, Glue, diagnostics, load
+from prelude_image import FAST_MATH, Glue, build, diagnostics
 
 PRELUDE = '#include "kfp_prelude.h"\nusing namespace metal;\n#define relaxed memory_order_relaxed\n'
 
@@ -88,7 +88,7 @@ REFUSED = [
 
 @pytest.fixture(scope="module")
 def image(glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    return load("atomics", PRELUDE + PROGRAM, glue, tmp_path_factory.mktemp("atomics"), *FAST_MATH)
+    return ctypes.CDLL(build("atomics", PRELUDE + PROGRAM, glue, tmp_path_factory.mktemp("atomics"), *FAST_MATH))
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("unsigned_operations", np.uint32), ("signed_operations", np.int32)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from prelude_image import PRECISE_MATH, Glue, compile_glue, generic_cpu, load
+from prelude_image import GENERIC, PRECISE_MATH, Glue, build, compile_glue
 
 PROGRAM = """#include "kfp_prelude.h"
 using namespace metal;
@@ -58,7 +58,7 @@ extern "C" void copies(__global Block* blocks, uint n) {
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("generic")
-    return load("generic", PROGRAM, compile_glue(folder, generic_cpu()), folder, *PRECISE_MATH, cpu=generic_cpu())
+    return ctypes.CDLL(build("generic", PROGRAM, compile_glue(folder, GENERIC), folder, *PRECISE_MATH, target=GENERIC))
 
 
 def call(function: Any, *arguments: npt.NDArray[Any] | int) -> None:
@@ -160,7 +160,7 @@ def test_copies(image: ctypes.CDLL) -> None:
 
 
 def test_nothing_but_the_runtime_pointer_is_exported(glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> None:
-    empty = load("empty", '#include "kfp_prelude.h"', glue, tmp_path_factory.mktemp("empty"))
+    empty = ctypes.CDLL(build("empty", '#include "kfp_prelude.h"', glue, tmp_path_factory.mktemp("empty")))
     assert ctypes.c_void_p.in_dll(empty, "__kfp_runtime").value is None
     with pytest.raises(AttributeError):
         _ = empty.memcpy

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pytest
-from prelude_image import FAST_MATH, PRECISE_MATH, Glue, load
+from prelude_image import FAST_MATH, PRECISE_MATH, Glue, build
 
 Single = npt.NDArray[np.float32]
 Double = npt.NDArray[np.float64]
@@ -148,7 +148,7 @@ def program() -> str:
 def images(request: pytest.FixtureRequest, glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> Image:
     mode: str = request.param
     folder = tmp_path_factory.mktemp("accuracy")
-    return mode, load(f"accuracy_{mode}", program(), glue, folder, *MODES[mode])
+    return mode, ctypes.CDLL(build(f"accuracy_{mode}", program(), glue, folder, *MODES[mode]))
 
 
 def apply(image: ctypes.CDLL, name: str, *arguments: Single) -> Single:

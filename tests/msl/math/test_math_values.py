@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from prelude_image import FAST_MATH, PRECISE_MATH, Glue, load
+from prelude_image import FAST_MATH, PRECISE_MATH, Glue, build
 
 PROGRAM = """#include "kfp_prelude.h"
 using namespace metal;
@@ -77,7 +77,7 @@ extern "C" void not_a_number(__global uint* o, __global const float* x) {
 @pytest.fixture(scope="module", params=["fast", "precise"])
 def image(request: pytest.FixtureRequest, glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     flags = FAST_MATH if request.param == "fast" else PRECISE_MATH
-    return load("values", PROGRAM, glue, tmp_path_factory.mktemp("values"), *flags)
+    return ctypes.CDLL(build("values", PROGRAM, glue, tmp_path_factory.mktemp("values"), *flags))
 
 
 def call(function: Any, *arguments: npt.NDArray[Any] | int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from lanes import Lanes
-from prelude_image import FAST_MATH, Glue, diagnostics, load
+from prelude_image import FAST_MATH, Glue, build, diagnostics
 
 Array = npt.NDArray[np.generic]
 LANE = np.arange(32)
@@ -164,7 +165,7 @@ def program() -> str:
 @pytest.fixture(scope="module")
 def lanes(glue: Glue, tmp_path_factory: pytest.TempPathFactory) -> Lanes:
     folder = tmp_path_factory.mktemp("simdgroup")
-    return Lanes(load("simdgroup", program(), glue, folder, *FAST_MATH, optimise=("-O1",)))
+    return Lanes(ctypes.CDLL(build("simdgroup", program(), glue, folder, *FAST_MATH, optimise=("-O1",))))
 
 
 @pytest.mark.parametrize("type_name", TYPES)
