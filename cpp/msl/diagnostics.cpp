@@ -203,10 +203,10 @@ std::string in_metal_terms(std::string message) {
     }
     static const std::array<std::pair<std::string_view, std::string_view>, 10> words{{
         {reserved_prefix, ""},
-        {"const __global", "constant"},
         {"__global_device", "device"},
-        {"__global", "constant"},
         {"CLdevice", "device"},
+        {"const __global", "const constant"},
+        {"__global", "constant"},
         {"__local", "threadgroup"},
         {"__private", "thread"},
         {"__generic ", ""},

@@ -98,6 +98,12 @@ private:
         return false;
     }
 
+    // The '(' of `T (*name)[4]` or `T (&name)[4]`, not of a call.
+    bool opens_pointer_to_array(Index i) const {
+        const Index close = is(i, "(") ? program_.match[i] : none;
+        return close != none && (is(i + 1, "*") || is(i + 1, "&")) && close <= i + 3 && is(close + 1, "[");
+    }
+
     void check_declarator(Index type, Index past) {
         bool has_space = spaced_.count(token(type).text) != 0;
         for (Index i = type; i > 0;) {
@@ -125,7 +131,7 @@ private:
                     return;
                 }
                 has_space = false;
-            } else if (!(is(i, "(") && (is(i + 1, "*") || is(i + 1, "&"))) && !is_cv(token(i)) && !is(i, "unsigned") && !is(i, "int") &&
+            } else if (!opens_pointer_to_array(i) && !is_cv(token(i)) && !is(i, "unsigned") && !is(i, "int") &&
                        !is(i, "long") && !is(i, "char") && !is(i, "short")) {
                 break;
             }

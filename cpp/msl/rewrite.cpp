@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "msl/inputs.hpp"
 #include "msl/reserved_names.hpp"
@@ -31,6 +32,10 @@ public:
         for (const Declaration& declaration : program.declarations) {
             declarations_[declaration.tokens.begin] = &declaration;
         }
+        for (const Function& function : program.functions) {
+            find_method_qualifier(function);
+        }
+        find_conditionals();
         for (const FunctionConstantVariable& constant : kernels.constants) {
             constants_[program.token(constant.name).text] = &constant;
         }
@@ -80,7 +85,113 @@ private:
             const bool none_given = parameters.empty() || (parameters.end == parameters.begin + 1 && is(parameters.begin, "void"));
             put_ours(none_given ? "__local char* __kfp_tg" : ", __local char* __kfp_tg", i);
         }
-        return rewrite_token(i, end);
+        if (qualified_before_.count(i) != 0) {
+            put_ours("__private", i);
+        }
+        if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
+            for (int n = 0; n < found->second; ++n) {
+                put_ours("::__kfp::value(", i);
+            }
+        }
+        const Index next = rewrite_token(i, end);
+        for (Index j = i; j < next; ++j) {
+            if (const auto found = closed_after_.find(j); found != closed_after_.end()) {
+                put(std::string(static_cast<std::size_t>(found->second), ')'), j, 0);
+            }
+        }
+        return next;
+    }
+
+    // A method that names no address space is one of objects in thread memory.
+    void find_method_qualifier(const Function& function) {
+        const Scope& scope = program_.scopes[function.scope];
+        if (scope.kind != ScopeKind::record || function.is_kernel) {
+            return;
+        }
+        for (Index i = function.head.begin; i < function.parameters.begin; ++i) {
+            if (is(i, "static") || is(i, "friend") || is(i, "using") || is(i, "typedef")) {
+                return;
+            }
+        }
+        const bool constructor = function.name != none && token(function.name).text == scope.name;
+        if (constructor || (function.name != none && function.name > 0 && is(function.name - 1, "~"))) {
+            return;
+        }
+        Index i = function.parameters.end + 1;
+        while (is(i, "const") || is(i, "volatile")) {
+            ++i;
+        }
+        const bool ends = is(i, "{") || is(i, ";") || is(i, "&") || is(i, "->") || is(i, "noexcept") || program_.group_at(i) != nullptr;
+        if (ends && !is_address_space(token(i))) {
+            qualified_before_.insert(i);
+        }
+    }
+
+    // Marks the operands of every ?: that may be lvalues, of which the value is to be taken.
+    void find_conditionals() {
+        const Index end = static_cast<Index>(program_.stream.tokens.size()) - 1;
+        for (Index i = 0; i < end; ++i) {
+            if (!is(i, "?") || program_.match.empty()) {
+                continue;
+            }
+            Index colon = i + 1;
+            for (int depth = 0; colon < end && !(is(colon, ":") && depth == 0); ++colon) {
+                depth += is(colon, "?") ? 1 : is(colon, ":") ? -1 : 0;
+                if (program_.match[colon] != none && program_.match[colon] > colon) {
+                    colon = program_.match[colon];
+                } else if (is(colon, ";") || program_.match[colon] != none) {
+                    colon = end;
+                    break;
+                }
+            }
+            if (colon >= end) {
+                continue;
+            }
+            Index last = colon + 1;
+            for (int depth = 0; last < end; ++last) {
+                depth += is(last, "?") ? 1 : is(last, ":") ? -1 : 0;
+                if (program_.match[last] != none && program_.match[last] > last) {
+                    last = program_.match[last];
+                } else if (depth < 0 || is(last, ",") || is(last, ";") || program_.match[last] != none) {
+                    break;
+                }
+            }
+            // `(c ? a : b) = x` wants the lvalue.
+            if (is(last, ")") && (is(last + 1, "=") || (token(last + 1).text.size() >= 2 && token(last + 1).text.back() == '=' &&
+                                                        !is(last + 1, "==") && !is(last + 1, "!=") && !is(last + 1, "<=") && !is(last + 1, ">=")))) {
+                continue;
+            }
+            take_value({i + 1, colon});
+            take_value({colon + 1, last});
+        }
+    }
+
+    void take_value(Range operand) {
+        if (operand.empty() || !may_be_lvalue(operand)) {
+            return;
+        }
+        ++opened_before_[operand.begin];
+        ++closed_after_[operand.end - 1];
+    }
+
+    bool may_be_lvalue(Range operand) const {
+        const Token& last = token(operand.end - 1);
+        const bool name = last.is_identifier() && !last.is("true") && !last.is("false") && !last.is("nullptr") && !last.is("NULL") && !last.is("this");
+        if (!name && !last.is("]") && !(last.is(")") && is(operand.begin, "(") && program_.match[operand.begin] == operand.end - 1) && !is(operand.begin, "*")) {
+            return false;
+        }
+        for (Index i = operand.begin; i < operand.end; ++i) {
+            const Token& t = token(i);
+            if (program_.match[i] != none && program_.match[i] > i) {
+                i = program_.match[i];
+                continue;
+            }
+            const bool postfix = t.is(".") || t.is("->") || t.is("::") || (t.is("*") && i == operand.begin);
+            if (t.kind == TokenKind::pragma || (t.kind == TokenKind::punctuator && !postfix)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     Index rewrite_token(Index i, Index end) {
@@ -326,6 +437,9 @@ private:
     std::map<Index, const Function*> hidden_parameter_;
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
+    std::set<Index> qualified_before_;
+    std::map<Index, int> opened_before_;
+    std::map<Index, int> closed_after_;
     Rewritten out_;
 };
 

@@ -23,6 +23,29 @@ constexpr T constant_value(Bytes... bytes) {
     return __builtin_bit_cast(T, raw{{bytes...}});
 }
 
+// The value of an operand of ?:. Operands of a class type in two address spaces have no common type, their values have.
+template <class T> struct value_of { typedef T type; };
+template <class T> struct value_of<T&> : value_of<T> {};
+template <class T> struct value_of<T&&> : value_of<T> {};
+template <class T> struct value_of<const T> : value_of<T> {};
+template <class T> struct value_of<volatile T> : value_of<T> {};
+template <class T> struct value_of<const volatile T> : value_of<T> {};
+#define KFP_VALUE_IN(space) \
+    template <class T> struct value_of<space T> : value_of<T> {}; \
+    template <class T> struct value_of<const space T> : value_of<T> {}; \
+    template <class T> struct value_of<volatile space T> : value_of<T> {}; \
+    template <class T> struct value_of<const volatile space T> : value_of<T> {}; \
+    template <class T, unsigned long N> struct value_of<space T[N]> { typedef space T* type; }; \
+    template <class T, unsigned long N> struct value_of<const space T[N]> { typedef const space T* type; };
+KFP_VALUE_IN(__global)
+KFP_VALUE_IN(device)
+KFP_VALUE_IN(__local)
+KFP_VALUE_IN(__private)
+KFP_VALUE_IN(__generic)
+#undef KFP_VALUE_IN
+template <class T>
+KFP_CONSTEXPR typename value_of<T>::type value(T&& operand) { return operand; }
+
 struct triple {
     uint x, y, z;
 };
