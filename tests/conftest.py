@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+
+import pytest
+from hostile.cage import Cage
+from kfp import _core
+from kfp import toolchain as installed
 
 # Tests must not depend on, nor colour, the terminal that they are run in.
 os.environ.pop("FORCE_COLOR", None)
 os.environ["NO_COLOR"] = "1"
 os.environ["TERM"] = "dumb"
 os.environ["COLUMNS"] = "80"
+
+
+@pytest.fixture(scope="session")
+def toolchain() -> _core.Toolchain:
+    return installed.find()
+
+
+@pytest.fixture
+def cage() -> Iterator[Cage]:
+    with Cage() as cage:
+        yield cage
