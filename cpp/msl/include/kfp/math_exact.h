@@ -12,17 +12,20 @@ namespace __kfp {
 
 // C's rules for the arguments where x^y isn't 2^(y * log2(x)); `power` is that of |x|.
 KFP_INLINE float power_with_special_cases(float x, float y, float power) {
-    const float ay = magnitude(y);
-    const int whole = ay < 0x1p24f ? int(ay) : 0;
-    const bool integer = ay >= 0x1p24f || float(whole) == ay;
+    const float half_y = 0.5f * y;
+    const bool integer = __builtin_elementwise_trunc(y) == y;
+    const bool odd = integer && __builtin_elementwise_trunc(half_y) != half_y;
     power = magnitude(x) == 1.0f && !is_nan(y) ? 1.0f : power;
-    power = flip_sign(power, sign_bit(x) && integer && (whole & 1));
+    power = flip_sign(power, sign_bit(x) && odd);
     power = x < 0.0f && x > -infinity && !integer ? not_a_number : power;
     return y == 0.0f || x == 1.0f ? 1.0f : power;
 }
 
 namespace fast {
-KFP_INLINE float pow(float x, float y) { return power_with_special_cases(x, y, power_of_positive(magnitude(x), y)); }
+KFP_INLINE float pow(float x, float y) {
+    if (__builtin_constant_p(y) && y == 2.0f) return x * x;
+    return power_with_special_cases(x, y, power_of_positive(magnitude(x), y));
+}
 KFP_INLINE float powr(float x, float y) { return x < 0.0f ? not_a_number : power_of_positive(x, y); }
 }  // namespace fast
 
