@@ -97,7 +97,7 @@ def test_a_wild_pointer_does_no_harm() -> None:
 
 
 def test_checked_mode_names_the_buffer_of_an_access_out_of_bounds() -> None:
-    result = saxpy("    y[i] = a * x[i + 1] + y[i] - a * x[i + 1] + a * x[i];", checked=True)
+    result = saxpy("    y[i] = a * x[i] + y[i] + (x[i + 1] > 1e30f ? 1.0f : 0.0f);", checked=True)
     assert result.verdict == "fault"
     assert "'x'" in result.reason
 
@@ -119,7 +119,8 @@ def test_checked_mode_finds_a_race() -> None:
 
 
 def test_the_same_seed_gives_the_same_inputs_and_errors() -> None:
-    first, second, other = (saxpy("    y[i] = a * x[i] + y[i] + 1e-6f;", seed=seed) for seed in (3, 3, 4))
+    # Zeros are as wrong as the expected values are large, and those depend on the inputs.
+    first, second, other = (saxpy("    y[i] = 0.0f;", seed=seed) for seed in (3, 3, 4))
     errors = [[row.error for row in result.configurations] for result in (first, second, other)]
     assert errors[0] == errors[1]
     assert errors[0] != errors[2]
