@@ -22,9 +22,7 @@ class WorkerFailure(Error):
     dispatch: int | None
 
 class Toolchain:
-    def __init__(
-        self, *, clang: str, clang_is_zig: bool, msl_include: str, cache: str, sandbox: str
-    ) -> None: ...
+    def __init__(self, *, clang: str, clang_is_zig: bool, msl_include: str, cache: str, sandbox: str) -> None: ...
     clang: str
     clang_is_zig: bool
     msl_include: str
@@ -148,7 +146,8 @@ class Plan:
 
 class Worker:
     """A separate process that compiles and runs candidates on one device. Every call has a deadline and raises
-    WorkerFailure when the process dies, hangs or answers nonsense; after that the worker is closed."""
+    WorkerFailure when the process dies, hangs or answers nonsense; after that the worker is closed.
+    """
 
     def __init__(self, device: str, toolchain: Toolchain, limits: Limits) -> None: ...
     @property
@@ -160,9 +159,7 @@ class Worker:
     ) -> tuple[int, CompileReport]:
         """(library number, report). Not possible any more after the first prepare, which seals the process."""
 
-    def prepare(
-        self, library: int, plan: Plan, *, checked: bool = False, order_seed: int = 0, threads: int = 0
-    ) -> int:
+    def prepare(self, library: int, plan: Plan, *, checked: bool = False, order_seed: int = 0, threads: int = 0) -> int:
         """Makes pipelines and buffers; returns an execution number. Raises PlanError, PipelineError."""
 
     def run(self, execution: int, *, reset: bool = True) -> RunReport: ...
@@ -170,7 +167,8 @@ class Worker:
         self, executions: Sequence[int], order: Sequence[int], repeats: int
     ) -> tuple[npt.NDArray[np.float64], RunReport]:
         """Device seconds of one sample per entry of `order` (an index into `executions`), each a reset followed by
-        `repeats` back-to-back runs of the plan in one command buffer."""
+        `repeats` back-to-back runs of the plan in one command buffer.
+        """
 
     def read(self, execution: int, buffer: int) -> npt.NDArray[np.uint8]: ...
     def close(self) -> None: ...
