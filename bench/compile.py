@@ -25,7 +25,7 @@ def compile_samples(task: Task, device: str, count: int) -> list[float]:
     source = seed_source(task)
     target = machine.resolve(device)
     with machine.open_worker(target, Limits()) as worker:
-        return samples(lambda: compile_source(worker, source, math="fast"), count)
+        return samples(lambda: compile_source(worker, target, source, math="fast"), count)
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from common import arguments, figure, report
-from kfp import Limits, machine, native
+from kfp import Limits, bridge, machine
 from kfp.sources import seed_source
 from kfp.tasks import get_task
 
@@ -27,7 +27,7 @@ def first_dispatch_samples(device: str, count: int) -> list[float]:
             caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in report_.kernels}
             plan = task.plan(configuration, inputs, caps)
             start = time.perf_counter()
-            worker.run(worker.prepare(library, native.plan(plan)))
+            worker.run(worker.prepare(library, bridge.plan(plan)))
             times.append(1e3 * (time.perf_counter() - start))
     return times
 

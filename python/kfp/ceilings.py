@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kfp import _core, machine, native, toolchain
+from kfp import _core, bridge, machine, toolchain
 from kfp.errors import Error, ResultFormatError
 from kfp.limits import Limits
 from kfp.plan import Dispatch, Plan, blank, given, linear
@@ -104,11 +104,11 @@ class _Probe:
         self._worker = worker
         self._library, report = worker.compile(source)
         if not report.compile_ok:
-            raise Error(f"probe {file}: {native.diagnostics(report)[0]}")
+            raise Error(f"probe {file}: {bridge.diagnostics(report)[0]}")
 
     def best_seconds(self, plan: Plan, samples: int = PROBE_SAMPLES) -> float:
         """The shortest of some runs: a ceiling is what the device can do, not what it does on average."""
-        execution = self._worker.prepare(self._library, native.plan(plan))
+        execution = self._worker.prepare(self._library, bridge.plan(plan))
         self._worker.run(execution)
         totals, _ = self._worker.sample([execution], [0] * samples, 1)
         return float(totals.min())
@@ -154,7 +154,7 @@ def _dispatch_seconds(probe: _Probe) -> float:
 
 
 def _cache_file(device: Device) -> Path:
-    key = "\n".join((str(CACHE_VERSION), device.name, device.description, device.driver))
+    key = "\n".join((str(CACHE_VERSION), _core.__version__, device.name, device.description, device.driver))
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return toolchain.cache_folder() / "ceilings" / f"{device.name}-{digest}.json"
 

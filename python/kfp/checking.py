@@ -26,7 +26,7 @@ def check(
     target = machine.resolve(device)
     wanted = None if task is None else get_task(task)
     with machine.open_worker(target, limits or Limits()) as worker:
-        compilation = compile_source(worker, text, math=math, check_only=True)
+        compilation = compile_source(worker, target, text, math=math, check_only=True)
     problems = interface.problems(wanted, compilation.kernels) if wanted and compilation.ok else ()
     pipeline_ok, reason = _pipelines(compilation, wanted, problems)
     return CheckReport(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kfp import _core, native
-from kfp.results import Diagnostic, KernelSignature, Math, Verdict
+from kfp import _core, bridge, machine
+from kfp.errors import DeviceUnavailable
+from kfp.results import Device, Diagnostic, KernelSignature, Math, Verdict
+
+MAX_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -22,16 +25,23 @@ class Compilation:
 
 
 def compile_source(
-    worker: _core.Worker, source: str, *, math: Math, checked: bool = False, check_only: bool = False
+    worker: _core.Worker, device: Device, source: str, *, math: Math, checked: bool = False, check_only: bool = False
 ) -> Compilation:
+    """Raises ``kfp.Error`` only where the machine, not the source, is at fault."""
     try:
         library, report = worker.compile(source, math=math, checked=checked, check_only=check_only)
     except _core.WorkerFailure as failure:
         return Compilation(False, None, (), (), 0.0, failure.kind, failure_reason(failure))
-    diagnostics = native.diagnostics(report)
+    except _core.DeviceUnavailable as error:
+        raise DeviceUnavailable(str(error)) from error
+    except _core.Error as error:
+        # No failure that a source should be able to cause, so see first whether anything can be compiled here.
+        machine.require_working(device, str(error))
+        return Compilation(False, None, (), (), 0.0, "protocol", clipped(str(error)))
+    diagnostics = bridge.diagnostics(report)
     if not report.compile_ok:
         return Compilation(False, None, diagnostics, (), report.seconds, "compile error", _first_error(diagnostics))
-    return Compilation(True, library, diagnostics, native.kernels(report), report.seconds, "right", "it compiles")
+    return Compilation(True, library, diagnostics, bridge.kernels(report), report.seconds, "right", "it compiles")
 
 
 def _first_error(diagnostics: tuple[Diagnostic, ...]) -> str:
@@ -51,4 +61,9 @@ def failure_reason(failure: _core.WorkerFailure) -> str:
         where.append(f"kernel {failure.kernel!r}")
     if failure.dispatch is not None and "dispatch" not in failure.message:
         where.append(f"dispatch {failure.dispatch}")
-    return f"{failure.message} (in {', '.join(where)})" if where else failure.message
+    message = clipped(failure.message)
+    return f"{message} (in {', '.join(where)})" if where else message
+
+
+def clipped(message: str) -> str:
+    return message if len(message) <= MAX_REASON else message[:MAX_REASON] + "…"

@@ -119,7 +119,7 @@ class _Request:
 def _evaluate(request: _Request, worker: _core.Worker) -> Evaluation:
     request.progress(Progress("compile"))
     prefetch = _prefetch_reference(request)
-    compilation = compile_source(worker, request.source, math=request.math, checked=request.checked)
+    compilation = compile_source(worker, request.device, request.source, math=request.math, checked=request.checked)
     if not compilation.ok:
         return request.result(compilation, pipeline_ok=False, verdict=compilation.verdict, reason=compilation.reason)
     problems = interface.problems(request.task, compilation.kernels)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kfp import _core, native, toolchain
-from kfp.errors import DeviceUnavailable, UsageError
+from kfp import _core, bridge, toolchain
+from kfp.errors import DeviceUnavailable, ToolchainError, UsageError
 from kfp.limits import Limits
 from kfp.results import Device
 
@@ -12,7 +12,7 @@ AUTO = "auto"
 
 def devices() -> tuple[Device, ...]:
     """Every device that kfp knows, the preferred ones first; the missing ones say why."""
-    return tuple(native.device(info) for info in _core.list_devices(toolchain.find()))
+    return tuple(bridge.device(info) for info in _core.list_devices(toolchain.find()))
 
 
 def resolve(name: str) -> Device:
@@ -34,6 +34,15 @@ def resolve(name: str) -> Device:
 
 def open_worker(device: Device, limits: Limits) -> _core.Worker:
     try:
-        return _core.Worker(device.name, toolchain.find(), native.limits(limits))
+        return _core.Worker(device.name, toolchain.find(), bridge.limits(limits))
     except _core.DeviceUnavailable as error:
         raise DeviceUnavailable(f"device {device.name!r} is not available: {error}") from error
+
+
+def require_working(device: Device, complaint: str) -> None:
+    """Raises ``ToolchainError`` with the complaint if not even an empty kernel can be compiled here."""
+    try:
+        with open_worker(device, Limits()) as worker:
+            worker.compile("kernel void nothing() {}", check_only=True)
+    except _core.Error:
+        raise ToolchainError(f"device {device.name!r} can't compile anything: {complaint}") from None

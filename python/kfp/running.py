@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from kfp import _core, native
-from kfp.compiling import failure_reason
+from kfp import _core, bridge
+from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error, PlanError, TaskError
 from kfp.measuring import ClockFault, Measurement, measure
 from kfp.plan import Plan
@@ -60,8 +60,8 @@ def run_configuration(
         return run.negative("pipeline error", str(refusal))
     except _core.WorkerFailure as failure:
         return run.negative(failure.kind, failure_reason(failure))
-    except ClockFault as fault:
-        return run.negative("protocol", str(fault))
+    except (ClockFault, _core.Error) as fault:
+        return run.negative("protocol", clipped(str(fault)))
 
 
 class _Refused(Exception):
@@ -126,7 +126,7 @@ class _Run:
             check, bits = self._check(execution, plan)
             outcomes.append((check, bits))
             self.worker.run(execution)
-            if _digest(native.read_outputs(self.worker, execution, plan)) != bits:
+            if _digest(bridge.read_outputs(self.worker, execution, plan)) != bits:
                 detail = "two runs in the same order give different bits: it reads memory that nothing has written"
                 return self._checked_result(check, "wrong", detail)
         right = [check.correct for check, _ in outcomes]
@@ -144,7 +144,7 @@ class _Run:
 
     def _prepare(self, plan: Plan, *, checked: bool = False, order_seed: int = 0) -> int:
         try:
-            native_plan = native.plan(plan)
+            native_plan = bridge.plan(plan)
             # One host thread makes a checked run repeatable to the bit.
             return self.worker.prepare(
                 self.library, native_plan, checked=checked, order_seed=order_seed, threads=1 if checked else 0
@@ -157,13 +157,13 @@ class _Run:
 
     def _check(self, execution: int, plan: Plan) -> tuple[Check, bytes]:
         self.progress("check")
-        outputs = native.read_outputs(self.worker, execution, plan)
+        outputs = bridge.read_outputs(self.worker, execution, plan)
         with _faults_of(self.task, self.configuration):
             return self.task.check(self.configuration, self.inputs, outputs, self.expected), _digest(outputs)
 
     def _check_again(self, execution: int, plan: Plan, known_right: bytes) -> Check | None:
         """The check of a later run, None where its bits are those of the run that was found right."""
-        if _digest(native.read_outputs(self.worker, execution, plan)) == known_right:
+        if _digest(bridge.read_outputs(self.worker, execution, plan)) == known_right:
             return None
         return self._check(execution, plan)[0]
 

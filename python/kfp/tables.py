@@ -267,7 +267,7 @@ def device_lines(devices: Sequence[Device]) -> list[Line]:
             lines += wrapped(
                 f"threadgroups of up to {device.max_threads_per_threadgroup} threads and "
                 f"{device.max_threadgroup_memory_length} bytes, simdgroups of {device.thread_execution_width}; "
-                f"clock tick {duration(device.tick_seconds)}; {device.driver}",
+                f"clock tick {duration(device.tick_seconds)}" + (f"; {device.driver}" if device.driver else ""),
                 " " * 8,
                 "dim",
             )
