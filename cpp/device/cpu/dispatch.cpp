@@ -50,7 +50,7 @@ private:
             const std::uint64_t end = std::min(begin + share_, dispatch_.threadgroups);
             if (mode_.order_seed) {
                 run_checked(thread, begin, end);
-            } else if (dispatch_.synchronises()) {
+            } else if (dispatch_.uses_fibers) {
                 run_synchronising(thread, begin, end);
             } else {
                 Range range{this, &thread, begin, end};
@@ -68,7 +68,7 @@ private:
         for (const auto& argument : dispatch_.threadgroup_arguments) {
             launch.threadgroup_arguments[argument.index] = memory + argument.offset;
         }
-        thread.uses_fibers = dispatch_.synchronises();
+        thread.uses_fibers = dispatch_.uses_fibers;
     }
 
     void move_to(kfp_launch& launch, std::uint64_t threadgroup) const {
@@ -110,7 +110,7 @@ private:
             OrderGenerator order(*mode_.order_seed ^ (threadgroup * 0x9E3779B97F4A7C15U));
             move_to(thread.launch, threadgroup);
             poison(thread, order);
-            if (dispatch_.synchronises()) {
+            if (dispatch_.uses_fibers) {
                 thread.fibers.run(thread.launch, dispatch_.thread_entry, &order);
             } else {
                 PermutedGroup group{dispatch_.thread_entry, &thread.launch, &order};
@@ -121,11 +121,10 @@ private:
 
     // Whatever type is read from it: 16-, 32- and 64-bit floats are NaNs, and the integers differ from run to run.
     void poison(const HostThread& thread, OrderGenerator& order) const {
-        const auto low = static_cast<std::uint16_t>(order.next());
-        const std::uint16_t half = static_cast<std::uint16_t>(0x7F81U | (low & 0x807EU));
+        const auto word = static_cast<std::uint16_t>(0x7F81U | (order.next() & 0x807EU));
         char* const memory = thread.launch.threadgroup_memory;
-        for (std::size_t i = 0; i + sizeof half <= dispatch_.threadgroup_bytes; i += sizeof half) {
-            std::memcpy(memory + i, &half, sizeof half);
+        for (std::size_t i = 0; i + sizeof word <= dispatch_.threadgroup_bytes; i += sizeof word) {
+            std::memcpy(memory + i, &word, sizeof word);
         }
     }
 

@@ -55,7 +55,9 @@ bool FiberStacks::is_guard(const void* address) const {
     return static_cast<std::size_t>(static_cast<const std::byte*>(address) - mapping_.begin()) % stride < guard_bytes;
 }
 
-FiberScheduler::FiberScheduler() : groups_(std::make_unique<std::array<Simdgroup, max_simdgroups>>()) {}
+FiberScheduler::FiberScheduler() : groups_(std::make_unique<std::array<Simdgroup, max_simdgroups>>()) {
+    group_ = groups_->data();
+}
 
 void FiberScheduler::reserve(unsigned threads) {
     const unsigned made = stacks_.count();
@@ -101,7 +103,8 @@ void FiberScheduler::run(const kfp_launch& launch, ThreadEntry entry, OrderGener
     order_ = order;
     running_scheduler = this;
     came_from_host_ = true;
-    switch_to_fiber(&host_, first, pick((*groups_)[first].runnable));
+    Simdgroup& group = (*groups_)[first];
+    switch_to_lane(&host_, group, pick(group.runnable));
     running_scheduler = nullptr;
 }
 
@@ -112,17 +115,16 @@ void FiberScheduler::fiber_main(void* scheduler) {
     for (;;) {
         const Extent& at = self.coordinates_[self.thread_index()];
         self.entry_(self.launch_, at[0], at[1], at[2]);
-        const unsigned lane = self.lane_;
-        Simdgroup& group = (*self.groups_)[self.group_];
-        group.runnable &= ~bit(lane);
-        self.block(group, lane);
+        self.group_->runnable &= ~bit(self.lane_);
+        self.block(*self.group_, self.lane_);
     }
 }
 
-unsigned FiberScheduler::pick(std::uint32_t lanes) {
-    if (order_ == nullptr) [[likely]] return static_cast<unsigned>(std::countr_zero(lanes));
-    const auto count = static_cast<std::uint32_t>(std::popcount(lanes));
-    for (std::uint32_t skip = order_->below(count); skip > 0; --skip) lanes &= lanes - 1;
+inline unsigned FiberScheduler::pick(std::uint32_t lanes) {
+    if (order_ != nullptr) [[unlikely]] {
+        const auto count = static_cast<std::uint32_t>(std::popcount(lanes));
+        for (std::uint32_t skip = order_->below(count); skip > 0; --skip) lanes &= lanes - 1;
+    }
     return static_cast<unsigned>(std::countr_zero(lanes));
 }
 
@@ -133,11 +135,11 @@ inline void FiberScheduler::arrive([[maybe_unused]] void* fake_stack) {
 #endif
 }
 
-inline void FiberScheduler::switch_to_fiber(Context* suspended, unsigned group, unsigned lane) {
-    group_ = group;
+inline void FiberScheduler::switch_to_lane(Context* suspended, Simdgroup& group, unsigned lane) {
+    group_ = &group;
     lane_ = lane;
-    void* const fake_stack = about_to_switch_to(stacks_.bounds(thread_index()));
-    kfp_switch_context(suspended, (*groups_)[group].contexts[lane]);
+    [[maybe_unused]] void* const fake_stack = about_to_switch_to(stacks_.bounds(thread_index()));
+    kfp_switch_context(suspended, group.contexts[lane]);
     arrive(fake_stack);
 }
 
@@ -147,19 +149,26 @@ void FiberScheduler::switch_to_host(Context* suspended) {
     arrive(fake_stack);
 }
 
+// The common case is a tail call away from the kernel: it saves no registers but those that the switch itself does.
 inline void FiberScheduler::block(Simdgroup& group, unsigned lane) {
-    if (group.runnable == 0) [[unlikely]] {
+    const std::uint32_t runnable = group.runnable;
+    if (runnable == 0 || order_ != nullptr) [[unlikely]] return block_rarely(group, lane);
+    switch_to_lane(&group.contexts[lane], group, static_cast<unsigned>(std::countr_zero(runnable)));
+}
+
+[[gnu::noinline]] void FiberScheduler::block_rarely(Simdgroup& group, unsigned lane) {
+    if (group.runnable == 0) {
         if (group.at_exchange != 0) complete_exchange(group);
         if (group.runnable == 0) return leave_simdgroup(&group.contexts[lane]);
         if ((group.runnable & bit(lane)) != 0) return;  // completed its own exchange
     }
-    switch_to_fiber(&group.contexts[lane], group_, pick(group.runnable));
+    switch_to_lane(&group.contexts[lane], group, pick(group.runnable));
 }
 
 // Every lane of the running simdgroup has returned or waits at a threadgroup barrier. The simdgroups take turns, so that
 // by the time of a simdgroup's next turn every other one has got as far as this one: its barrier is complete.
 void FiberScheduler::leave_simdgroup(Context* suspended) {
-    const unsigned left = group_;
+    const unsigned left = group_index();
     unsigned next = left;
     do {
         next = next_group_[next];
@@ -168,7 +177,7 @@ void FiberScheduler::leave_simdgroup(Context* suspended) {
         if (group.runnable != 0) {
             const unsigned lane = pick(group.runnable);
             if (suspended == &group.contexts[lane]) return;
-            return switch_to_fiber(suspended, next, lane);
+            return switch_to_lane(suspended, group, lane);
         }
     } while (next != left);
     switch_to_host(suspended);
@@ -203,18 +212,18 @@ void FiberScheduler::complete_exchange(Simdgroup& group) {
     group.runnable = active;
 }
 
-void FiberScheduler::threadgroup_barrier() {
+inline void FiberScheduler::threadgroup_barrier() {
     const unsigned lane = lane_;
-    Simdgroup& group = (*groups_)[group_];
+    Simdgroup& group = *group_;
     group.runnable &= ~bit(lane);
     group.at_barrier |= bit(lane);
     block(group, lane);
 }
 
-const kfp_simd_frame* FiberScheduler::simd_exchange(const void* value, unsigned bytes, unsigned width, unsigned* lane_result,
+inline const kfp_simd_frame* FiberScheduler::simd_exchange(const void* value, unsigned bytes, unsigned width, unsigned* lane_result,
                                                     const void* site) {
     const unsigned lane = lane_;
-    Simdgroup& group = (*groups_)[group_];
+    Simdgroup& group = *group_;
     *lane_result = lane;
     copy_value(group.deposits[lane].data(), value, bytes);
     group.sites[lane] = site;

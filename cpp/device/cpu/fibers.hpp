@@ -39,7 +39,8 @@ private:
 class FiberStacks {
 public:
     static constexpr std::size_t stack_bytes = std::size_t{512} << 10;
-    static constexpr std::size_t guard_bytes = std::size_t{64} << 10;
+    // With the stack an odd number of pages, so that the stacks' tops spread over all sets of the processor's TLB.
+    static constexpr std::size_t guard_bytes = std::size_t{68} << 10;
 
     FiberStacks();
     void reserve(unsigned count);  // allocates; throws std::bad_alloc
@@ -90,22 +91,24 @@ private:
     };
 
     static void fiber_main(void* scheduler);
-    unsigned thread_index() const { return group_ * simd_width + lane_; }
+    unsigned group_index() const { return static_cast<unsigned>(group_ - groups_->data()); }
+    unsigned thread_index() const { return group_index() * simd_width + lane_; }
     void set_shape(const Extent& shape);
     // Continues some other lane, or this one once it may; returns when the calling fiber is resumed.
     void block(Simdgroup& group, unsigned lane);
+    void block_rarely(Simdgroup& group, unsigned lane);
     void leave_simdgroup(Context* suspended);
-    void complete_exchange(Simdgroup& group);
+    static void complete_exchange(Simdgroup& group);
     unsigned pick(std::uint32_t lanes);
-    void switch_to_fiber(Context* suspended, unsigned group, unsigned lane);
+    void switch_to_lane(Context* suspended, Simdgroup& group, unsigned lane);
     void switch_to_host(Context* suspended);
     void arrive(void* fake_stack);
 
-    std::unique_ptr<std::array<Simdgroup, max_simdgroups>> groups_;
-    unsigned group_ = 0;  // of the running fiber
+    Simdgroup* group_;  // of the running fiber
     unsigned lane_ = 0;
     unsigned group_count_ = 0;
     OrderGenerator* order_ = nullptr;
+    std::unique_ptr<std::array<Simdgroup, max_simdgroups>> groups_;
     const kfp_launch* launch_ = nullptr;
     ThreadEntry entry_ = nullptr;
     Context host_{};

@@ -67,18 +67,19 @@ private:
 }  // namespace
 
 // [guard | slack, memory, slack | guard | memory | guard]: the first for normal runs, the second for guarded layouts.
-ThreadgroupMemory::ThreadgroupMemory()
-    : mapping_(3 * threadgroup_guard + 2 * threadgroup_slack + 2 * max_threadgroup_memory) {
-    std::byte* const spacious = mapping_.begin() + threadgroup_guard;
-    mapping_.make_writable(spacious, 2 * threadgroup_slack + max_threadgroup_memory);
-    mapping_.make_writable(mapping_.end() - threadgroup_guard - max_threadgroup_memory, max_threadgroup_memory);
+void ThreadgroupMemory::reserve(std::size_t bytes) {
+    if (bytes <= capacity_ && mapping_.begin() != nullptr) return;
+    capacity_ = round_up(std::max(bytes, max_threadgroup_memory), page_size());
+    mapping_ = Mapping(3 * threadgroup_guard + 2 * threadgroup_slack + 2 * capacity_);
+    mapping_.make_writable(mapping_.begin() + threadgroup_guard, 2 * threadgroup_slack + capacity_);
+    mapping_.make_writable(mapping_.end() - threadgroup_guard - capacity_, capacity_);
 }
 
 std::byte* ThreadgroupMemory::base(BufferLayout layout, std::size_t bytes) const {
     std::byte* const guarded_end = mapping_.end() - threadgroup_guard;
     switch (layout) {
-        case BufferLayout::guarded_end: return guarded_end - round_up(bytes, 16);
-        case BufferLayout::guarded_start: return guarded_end - max_threadgroup_memory;
+        case BufferLayout::guarded_end: return guarded_end - round_up(bytes, 64);
+        case BufferLayout::guarded_start: return guarded_end - capacity_;
         case BufferLayout::spacious: break;
     }
     return mapping_.begin() + threadgroup_guard + threadgroup_slack;
@@ -133,6 +134,10 @@ unsigned HostThreads::reserve_fibers(unsigned threads_per_threadgroup, unsigned 
     participants = std::clamp(most_stacks / threads_per_threadgroup, 1U, participants);
     for (unsigned i = 0; i < participants; ++i) threads_[i]->fibers.reserve(threads_per_threadgroup);
     return participants;
+}
+
+void HostThreads::reserve_threadgroup_memory(std::size_t bytes) {
+    for (const auto& thread : threads_) thread->threadgroup_memory.reserve(bytes);
 }
 
 void HostThreads::wake() {

@@ -20,13 +20,14 @@ constexpr std::size_t max_threadgroup_memory = 32768;
 // One threadgroup's memory, for whichever threadgroup its host thread runs.
 class ThreadgroupMemory {
 public:
-    ThreadgroupMemory();
-    // Where `bytes` begin in the given layout.
+    void reserve(std::size_t bytes);  // allocates; throws std::bad_alloc
+    // Where `bytes` begin in the given layout; a multiple of 64.
     std::byte* base(BufferLayout layout, std::size_t bytes) const;
     // For signal handlers.
     bool zone_contains(const void* address) const { return mapping_.contains(address); }
 
 private:
+    std::size_t capacity_ = 0;
     Mapping mapping_;
 };
 
@@ -80,6 +81,7 @@ public:
     // Stacks for threadgroups of up to `threads_per_threadgroup`. Returns how many participants can have them: fewer than
     // asked for where so many cores meet such large threadgroups that the system would run out of mappings.
     unsigned reserve_fibers(unsigned threads_per_threadgroup, unsigned participants);
+    void reserve_threadgroup_memory(std::size_t bytes);
     // Has sleeping threads look for work, ahead of the time when it matters.
     void wake();
     // Calls `work` here and on the other participants that are awake in time; returns when all of them have returned.
