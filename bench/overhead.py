@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
-import numpy as np
 from common import arguments, figure, report
 from kfp import Limits, bridge, machine
 from kfp.sources import seed_source
@@ -17,8 +15,8 @@ FIRST_DISPATCH_TARGET_MS = 30.0
 def first_dispatch_samples(device: str, count: int) -> list[float]:
     """A worker is sealed by its first run, so each sample takes a new one."""
     task = get_task("saxpy")
-    configuration = replace(task.configurations("small")[0], parameters={"n": 1024, "a": 2.5})
-    inputs = {name: np.zeros(1024, dtype=np.float32) for name in ("x", "y")}
+    configuration = task.configurations("small")[0]
+    inputs = task.inputs(configuration)
     target = machine.resolve(device)
     times = []
     for _ in range(count):
