@@ -40,14 +40,18 @@ static uint16_t narrow(uint64_t bits, int exponent_bits, int fraction_bits) {
     const int maximum = (1 << exponent_bits) - 1;
     const uint64_t fraction = bits & ((1ull << 52) - 1);
     const int exponent = (int)((bits >> 52) & 2047);
-    if (exponent == 2047 && fraction)
-        return (uint16_t)(sign | maximum << fraction_bits | 1 << (fraction_bits - 1) | (int)(fraction >> (52 - fraction_bits)));
+    if (exponent == 2047 && fraction) {
+        const int quiet = 1 << (fraction_bits - 1);
+        return (uint16_t)(sign | maximum << fraction_bits | quiet | (int)(fraction >> (52 - fraction_bits)));
+    }
     const int biased = exponent - 1023 + maximum / 2;
     if (biased >= maximum) return (uint16_t)(sign | maximum << fraction_bits);
     const uint64_t significand = fraction | 1ull << 52;
-    if (biased <= 0) return (uint16_t)(sign | round_off(exponent ? significand : 0, (unsigned)(53 - fraction_bits - biased)));
     /* A carry out of the fraction raises the exponent, up to infinity. */
-    return (uint16_t)(sign | (((uint64_t)biased << fraction_bits) + round_off(fraction, (unsigned)(52 - fraction_bits))));
+    const uint64_t magnitude =
+        biased > 0 ? ((uint64_t)biased << fraction_bits) + round_off(fraction, (unsigned)(52 - fraction_bits))
+                   : round_off(exponent ? significand : 0, (unsigned)(53 - fraction_bits - biased));
+    return (uint16_t)(sign | magnitude);
 }
 
 float __extendhfsf2(_Float16 value) {
@@ -58,7 +62,7 @@ float __extendhfsf2(_Float16 value) {
         const uint32_t quiet = magnitude > 0x7c00 ? 0x400000 : 0;
         return float_of_bits(sign | 0x7f800000 | quiet | (magnitude & 0x3ff) << 13);
     }
-    /* As if the exponent had the float's bias, then scaled by the difference of the biases: right for subnormals too. */
+    /* Read with the float's bias, then scaled by the difference of the biases: right for subnormals too. */
     return float_of_bits(sign | bits_of_float(float_of_bits(magnitude << 13) * 0x1p112f));
 }
 
@@ -80,7 +84,7 @@ __bf16 __truncsfbf2(float value) {
     return __truncdfbf2((double)value);
 }
 
-/* The product of two floats is exact as a double; the sum is rounded to odd there, so that the second rounding is right. */
+/* The product of two floats is exact as a double; the sum is rounded to odd there, so that rounding again is right. */
 float fmaf(float x, float y, float z) {
     const double product = (double)x * y;
     const double addend = z;

@@ -116,8 +116,8 @@ struct Maximum { template <class T> KFP_INLINE T operator()(T a, T b) const { re
 // sites by the return address.
 #define KFP_OUT_OF_LINE __attribute__((noinline))
 
-// Every lane gets the same result, as all of them combine in the same order. Four chains make a full group's sum quicker,
-// and more exact.
+// Every lane gets the same result, as all of them combine in the same order. Four chains make a full group's sum
+// quicker, and more exact.
 template <uint width, class F, class T> KFP_OUT_OF_LINE T reduced(Exchanged<T> all) {
     const F f;
     if (all.active == (width == 32 ? ~0u : (1u << (width & 31)) - 1)) {
@@ -153,7 +153,9 @@ template <uint width> KFP_OUT_OF_LINE uint votes_of(Exchanged<uchar> all) {
 
 #undef KFP_OUT_OF_LINE
 
-template <uint width, class F, class T> KFP_INLINE T reduce(T value) { return reduced<width, F>(exchange<width>(value)); }
+template <uint width, class F, class T> KFP_INLINE T reduce(T value) {
+    return reduced<width, F>(exchange<width>(value));
+}
 template <uint width, class F, class T> KFP_INLINE T prefix(T value, T start) {
     return reduced_before<F>(exchange<width>(value), start);
 }

@@ -211,7 +211,8 @@ KFP_INLINE int ilogb(float x) { return __kfp::ilogb(x); }
 KFP_INLINE int ilogb(half x) { return __kfp::ilogb(x); }
 template <class A> KFP_INLINE KFP_INT_VECTOR(any_float_vector_of) ilogb(A x) {
     typedef __kfp::any_float_vector_of<A> V;
-    return __kfp::by_component<KFP_INT_VECTOR(any_float_vector_of), __kfp::length_of<V>::value>(KFP_APPLIED(ilogb), V(x));
+    typedef KFP_INT_VECTOR(any_float_vector_of) Result;
+    return __kfp::by_component<Result, __kfp::length_of<V>::value>(KFP_APPLIED(ilogb), V(x));
 }
 
 KFP_INLINE float ldexp(float x, int n) { return __kfp::ldexp(x, n); }

@@ -97,7 +97,8 @@ KFP_INLINE float log10(float x) {
     return log_special(x, s.exponent * 0x1.344p-2f + (s.rest * 0x1.bcb7b2p-2f + low));
 }
 
-// 2^(y * log2(x)) for x >= 0. The logarithm's leading terms and the product are formed in double: y magnifies their errors.
+// 2^(y * log2(x)) for x >= 0. The logarithm's leading terms and the product are formed in double, as y magnifies their
+// errors.
 KFP_INLINE float power_of_positive(float x, float y) {
     const SplitFloat s = split(x);
     const double f = s.rest;
