@@ -41,6 +41,9 @@ Declarators split_declaration(const Program& program, Range declaration) {
         } else if (token.is("struct") || token.is("class") || token.is("union") || token.is("enum")) {
             has_type = true;
             i += i + 1 < declaration.end && (program.is(i + 1, "class") || program.is(i + 1, "struct")) ? 1U : 0U;
+            while (i + 2 < declaration.end && (program.group_at(i + 1) != nullptr || program.is(i + 1, "alignas") || program.is(i + 1, "__attribute__"))) {
+                i = program.match[program.group_at(i + 1) != nullptr ? i + 1 : i + 2];
+            }
             for (++i; i < declaration.end && (program.token(i).is_identifier() || program.is(i, ":") || program.is(i, "::"));) {
                 ++i;
                 if (i < declaration.end && program.is(i, "<")) {

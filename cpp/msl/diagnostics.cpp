@@ -198,7 +198,8 @@ CompilerOutput read_compiler_output(std::string_view text, std::string_view file
 
 std::string in_metal_terms(std::string message) {
     if (message.find("__") == std::string::npos && message.find("vec<") == std::string::npos &&
-        message.find("OpenCL") == std::string::npos && message.find("CL") == std::string::npos) {
+        message.find("OpenCL") == std::string::npos && message.find("CL") == std::string::npos &&
+        message.find("internal linkage") == std::string::npos && message.find("global constructor") == std::string::npos) {
         return message;
     }
     static const std::array<std::pair<std::string_view, std::string_view>, 10> words{{
@@ -216,6 +217,10 @@ std::string in_metal_terms(std::string message) {
     for (const auto& [from, to] : words) {
         replace_all(message, from, to);
     }
+    static const std::regex threadgroup_type("'[^']*__kfp_t[0-9]+[^']*' \\(aka '([^']*)'\\)");
+    message = std::regex_replace(message, threadgroup_type, "'$1'");
+    static const std::regex value_type("'[^']*value_of<[^']*' \\(aka '([^']*)'\\)");
+    message = std::regex_replace(message, value_type, "'$1'");
     static const std::regex vector("(metal::|__kfp::)?vec<(unsigned )?([a-z_]+), ([234])>");
     std::string result;
     auto at = message.cbegin();
@@ -227,6 +232,8 @@ std::string in_metal_terms(std::string message) {
     }
     result.append(at, message.cend());
     replace_all(result, "__bf16", "bfloat");
+    replace_all(result, "has internal linkage but is not defined", "is not defined");
+    replace_all(result, "declaration requires a global constructor", "program scope variable must be initialized with a constant expression");
     replace_all(result, "__kfp::", "metal::");
     return result;
 }

@@ -85,6 +85,9 @@ private:
             const bool none_given = parameters.empty() || (parameters.end == parameters.begin + 1 && is(parameters.begin, "void"));
             put_ours(none_given ? "__local char* __kfp_tg" : ", __local char* __kfp_tg", i);
         }
+        if (const auto found = left_out_.find(i); found != left_out_.end()) {
+            return found->second;
+        }
         if (qualified_before_.count(i) != 0) {
             put_ours("__private", i);
         }
@@ -102,29 +105,93 @@ private:
         return next;
     }
 
-    // A method that names no address space is one of objects in thread memory.
-    void find_method_qualifier(const Function& function) {
+    // The record that a function is a method of: declared in it, or defined outside as Record::name. Empty for none.
+    std::string record_of(const Function& function) const {
         const Scope& scope = program_.scopes[function.scope];
-        if (scope.kind != ScopeKind::record || function.is_kernel) {
-            return;
+        if (scope.kind == ScopeKind::record) {
+            return scope.name;
         }
+        if (function.name == none || function.name < 2 || !is(function.name - 1, "::")) {
+            return "";
+        }
+        Index i = function.name - 2;
+        for (int depth = is(i, ">") ? 1 : 0; depth > 0 && i > function.head.begin;) {
+            --i;
+            depth += is(i, ">") ? 1 : is(i, "<") ? -1 : 0;
+            i -= depth == 0 ? 1U : 0U;
+        }
+        return is_record(token(i).text) ? token(i).text : "";
+    }
+
+    bool is_record(const std::string& name) const {
+        return std::any_of(program_.scopes.begin(), program_.scopes.end(),
+                           [&](const Scope& scope) { return scope.kind == ScopeKind::record && scope.name == name; });
+    }
+
+    bool is_static(const Function& function) const {
         for (Index i = function.head.begin; i < function.parameters.begin; ++i) {
             if (is(i, "static") || is(i, "friend") || is(i, "using") || is(i, "typedef")) {
-                return;
+                return true;
             }
         }
-        const bool constructor = function.name != none && token(function.name).text == scope.name;
-        if (constructor || (function.name != none && function.name > 0 && is(function.name - 1, "~"))) {
+        return false;
+    }
+
+    // A method that names no address space is one of objects in thread memory. One of device objects is declared for
+    // constant ones too (there is no other way to say it), so the overload for constant objects is left out then.
+    void find_method_qualifier(const Function& function) {
+        const std::string record = record_of(function);
+        const bool defined_outside = program_.scopes[function.scope].kind != ScopeKind::record;
+        if (record.empty() && defined_outside) {
             return;
         }
         Index i = function.parameters.end + 1;
-        while (is(i, "const") || is(i, "volatile")) {
-            ++i;
+        bool spaced = false;
+        std::string qualifiers;
+        for (; is(i, "const") || is(i, "volatile") || is_address_space(token(i)); ++i) {
+            spaced = spaced || is_address_space(token(i));
+            qualifiers += is(i, "constant") ? "const device" : token(i).text;
+            if (is(i, "device") || is(i, "constant")) {
+                method_spaces_.insert(i);
+            }
         }
-        const bool ends = is(i, "{") || is(i, ";") || is(i, "&") || is(i, "->") || is(i, "noexcept") || program_.group_at(i) != nullptr;
-        if (ends && !is_address_space(token(i))) {
+        if (spaced) {
+            const bool constant = qualifiers.find("const") != std::string::npos && qualifiers.find("device") != std::string::npos;
+            const std::string key = record + ' ' + program_.text({function.head.begin, function.parameters.end}) + (constant ? " constant" : qualifiers) +
+                                    (defined_outside ? " outside" : "") + std::to_string(function.scope);
+            if (constant && !methods_of_constants_.insert(key).second) {
+                left_out_[template_begin(function.head.begin)] = function.body.empty() && !function.defined ? function.head.end : function.body.end + 1;
+            }
+            return;
+        }
+        const bool constructor = function.name != none && token(function.name).text == record;
+        if (constructor || is_static(function) || (function.name != none && function.name > 0 && is(function.name - 1, "~")) ||
+            (defined_outside && declared_static(record, token(function.name).text))) {
+            return;
+        }
+        if (is(i, "{") || is(i, ";") || is(i, "&") || is(i, "->") || is(i, "noexcept") || program_.group_at(i) != nullptr) {
             qualified_before_.insert(i);
         }
+    }
+
+    bool declared_static(const std::string& record, const std::string& name) const {
+        return std::any_of(program_.functions.begin(), program_.functions.end(), [&](const Function& function) {
+            return program_.scopes[function.scope].kind == ScopeKind::record && program_.scopes[function.scope].name == record &&
+                   function.name != none && token(function.name).text == name && is_static(function);
+        });
+    }
+
+    // Where `template <…>` before a declaration begins, or the declaration itself.
+    Index template_begin(Index begin) const {
+        if (begin == 0 || !is(begin - 1, ">")) {
+            return begin;
+        }
+        Index i = begin - 1;
+        for (int depth = 1; depth > 0 && i > 0;) {
+            --i;
+            depth += is(i, ">") ? 1 : is(i, ">>") ? 2 : is(i, "<") ? -1 : 0;
+        }
+        return i > 0 && is(i - 1, "template") ? i - 1 : begin;
     }
 
     // Marks the operands of every ?: that may be lvalues, of which the value is to be taken.
@@ -177,7 +244,7 @@ private:
     bool may_be_lvalue(Range operand) const {
         const Token& last = token(operand.end - 1);
         const bool name = last.is_identifier() && !last.is("true") && !last.is("false") && !last.is("nullptr") && !last.is("NULL") && !last.is("this");
-        if (!name && !last.is("]") && !(last.is(")") && is(operand.begin, "(") && program_.match[operand.begin] == operand.end - 1) && !is(operand.begin, "*")) {
+        if (!name && !last.is("]") && !last.is("}") && !(last.is(")") && is(operand.begin, "(") && program_.match[operand.begin] == operand.end - 1) && !is(operand.begin, "*")) {
             return false;
         }
         for (Index i = operand.begin; i < operand.end; ++i) {
@@ -219,7 +286,9 @@ private:
 
     void identifier(Index i) {
         const Token& t = token(i);
-        if (t.is("device")) {
+        if (t.is("device") && method_spaces_.count(i) != 0) {
+            put("__global", i);
+        } else if (t.is("device")) {
             put("__attribute__((opencl_global_device))", i);
         } else if (t.is("constant")) {
             put("const __global", i);
@@ -438,6 +507,9 @@ private:
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
     std::set<Index> qualified_before_;
+    std::set<Index> method_spaces_;
+    std::set<std::string> methods_of_constants_;
+    std::map<Index, Index> left_out_;
     std::map<Index, int> opened_before_;
     std::map<Index, int> closed_after_;
     Rewritten out_;

@@ -49,14 +49,7 @@ private:
 
     // Name of the parameter, or where it begins.
     Index place(Range range) const {
-        Range bare = range;
-        for (Index i = range.begin; i < range.end; ++i) {
-            if (program_.group_at(i) != nullptr && i > range.begin) {
-                bare.end = i;
-                break;
-            }
-        }
-        const Index name = declared_name(program_, bare);
+        const Index name = declared_name(program_, range);
         return name == none ? range.begin : name;
     }
 

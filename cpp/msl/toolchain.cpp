@@ -69,7 +69,7 @@ const std::vector<std::string>& diagnostic_arguments() {
     static const std::vector<std::string> arguments{
         "-fno-caret-diagnostics", "-ferror-limit", "20", "-ftemplate-backtrace-limit=6", "-fno-elide-type",
         "-Wdeprecated-declarations", "-Wunused-variable", "-Wuninitialized", "-Wsometimes-uninitialized",
-        "-Wno-unused-function", "-Wno-undefined-internal", "-Wno-duplicate-decl-specifier", "-Wno-unused-value",
+        "-Wno-unused-function", "-Werror=undefined-internal", "-Werror=undefined-inline", "-Werror=global-constructors", "-Wno-duplicate-decl-specifier", "-Wno-unused-value",
         "-Wno-c++17-extensions", "-Wno-pass-failed", "-Wno-address-of-packed-member"};
     return arguments;
 }
