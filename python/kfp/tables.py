@@ -140,7 +140,8 @@ def _cells(row: ConfigurationResult, with_unit: bool) -> tuple[str, ...]:
     if row.timing is not None:
         timing = row.timing
         time = duration(timing.seconds)
-        spread = f"{100 * (timing.upper_quartile - timing.lower_quartile) / timing.seconds:.1f}%"
+        if len(timing.samples) > 1:
+            spread = f"{100 * (timing.upper_quartile - timing.lower_quartile) / timing.seconds:.1f}%"
         count = str(len(timing.samples))
     achieved = "-" if row.achieved is None else significant(row.achieved) + (f" {row.unit}" if with_unit else "")
     share = "-" if row.fraction is None else f"{100 * row.fraction:.1f}%"
@@ -177,6 +178,8 @@ def _score_text(result: Evaluation) -> str:
         return ""
     timed = [(row.fraction, row.timing) for row in result.configurations]
     pairs = [(share, timing) for share, timing in timed if share is not None and timing is not None]
+    if any(len(timing.samples) == 1 for _, timing in pairs):
+        return f", score {result.score:.4f} (spread unknown: single samples)"
     # A share is inverse to its time: the slow quartile gives the low end.
     low = geometric_mean([share * timing.seconds / timing.upper_quartile for share, timing in pairs])
     high = geometric_mean([share * timing.seconds / timing.lower_quartile for share, timing in pairs])

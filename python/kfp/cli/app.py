@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from kfp.cli import NEGATIVE, RIGHT, USAGE
+from kfp.cli import INTERRUPTED, NEGATIVE, RIGHT, USAGE
 from kfp.cli.output import print_json, print_lines
 from kfp.errors import UsageError
 from kfp.tables import check_lines, device_lines, evaluation_lines
@@ -70,6 +70,8 @@ def run(arguments: Sequence[str]) -> int:
         raise BrokenPipeError from None
     except Exception as error:
         return _usage(error)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
     return code if isinstance(code, int) else RIGHT
 
 
