@@ -103,14 +103,20 @@ def _insert(draw: random.Random, tokens: list[str]) -> None:
     tokens.insert(draw.randrange(len(tokens)), draw.choice(_WORDS))
 
 
+def _body(tokens: list[str]) -> range:
+    """The tokens of the kernel's body: an edit before it rarely compiles."""
+    start = tokens.index("kernel") if "kernel" in tokens else 0
+    return range(tokens.index("{", start) if "{" in tokens[start:] else 0, len(tokens))
+
+
 def _renumber(draw: random.Random, tokens: list[str]) -> None:
-    numbers = [n for n, token in enumerate(tokens) if token[0].isdigit()]
+    numbers = [n for n in _body(tokens) if tokens[n][0].isdigit()]
     if numbers:
         tokens[draw.choice(numbers)] = draw.choice(_NUMBERS)
 
 
 def _reoperate(draw: random.Random, tokens: list[str]) -> None:
-    operators = [n for n, token in enumerate(tokens) if token in _OPERATORS]
+    operators = [n for n in _body(tokens) if tokens[n] in _OPERATORS]
     if operators:
         tokens[draw.choice(operators)] = draw.choice(_OPERATORS)
 
