@@ -40,16 +40,15 @@ struct array {
     void fill(T value) {
         for (size_t i = 0; i < N; ++i) __elements[i] = value;
     }
-};
 
-template <class T, size_t N>
-constexpr bool operator==(const __generic array<T, N>& a, const __generic array<T, N>& b) {
-    for (size_t i = 0; i < N; ++i)
-        if (!(a[i] == b[i])) return false;
-    return true;
-}
-template <class T, size_t N>
-constexpr bool operator!=(const __generic array<T, N>& a, const __generic array<T, N>& b) { return !(a == b); }
+    // Not templates: those would not deduce an array of another address space.
+    friend constexpr bool operator==(const array& a, const array& b) {
+        for (size_t i = 0; i < N; ++i)
+            if (!(a[i] == b[i])) return false;
+        return true;
+    }
+    friend constexpr bool operator!=(const array& a, const array& b) { return !(a == b); }
+};
 
 template <class T> struct is_array_container : false_type {};
 template <class T, size_t N> struct is_array_container<array<T, N>> : true_type {};

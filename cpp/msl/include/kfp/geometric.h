@@ -56,10 +56,8 @@ namespace fast { KFP_LENGTHS }
 namespace precise { KFP_LENGTHS }
 #undef KFP_LENGTHS
 
-template <class A, class B>
-KFP_CONSTEXPR __kfp::vector_of<__kfp::floats, A, B> cross(A a_, B b_) {
-    typedef __kfp::vector_of<__kfp::floats, A, B> V;
-    static_assert(__kfp::length_of<V>::value == 3, "cross takes vectors of three elements");
+template <class A, class B, class V = __kfp::vector_of<__kfp::floats, A, B>>
+KFP_CONSTEXPR enable_if_t<__kfp::length_of<V>::value == 3, V> cross(A a_, B b_) {
     const V a(a_), b(b_);
     return a.yzx * b.zxy - a.zxy * b.yzx;
 }

@@ -28,9 +28,9 @@ struct matrix {
         for (int c = 0; c < Columns; ++c) columns[c] = column(m.columns[c]);
     }
     // From columns, or from all the elements in column order.
-    template <class A, class B, class... C> KFP_CONSTEXPR matrix(A a, B b, C... c) : columns{} {
-        static_assert(sizeof...(c) + 2 == Columns || sizeof...(c) + 2 == Columns * Rows,
-                      "a matrix is built from its columns or from all its elements");
+    template <class A, class B, class... C,
+              class = metal::enable_if_t<sizeof...(C) + 2 == Columns || sizeof...(C) + 2 == Columns * Rows>>
+    KFP_CONSTEXPR matrix(A a, B b, C... c) : columns{} {
         if constexpr (sizeof...(c) + 2 == Columns) {
             const column given[Columns] = {a, b, c...};
             for (int i = 0; i < Columns; ++i) columns[i] = given[i];

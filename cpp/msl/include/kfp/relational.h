@@ -49,12 +49,12 @@ KFP_CONSTEXPR vec<T, N> chosen(const vec<T, N> a, const vec<T, N> b, const vec<b
 
 namespace metal {
 
-// In `test`, `magnitude` and `sign` are the bits of the argument below and at the sign, and layout its float_layout.
+// In the test, `all` are the argument's bits, `magnitude` those below the sign, and `layout` is its float_layout.
 #define KFP_CLASS_SCALAR(T, name, ...) \
     KFP_CONSTEXPR bool name(T a) { \
         typedef __kfp::float_layout<T> layout; \
         const layout::bits all = __builtin_bit_cast(layout::bits, a); \
-        const layout::bits magnitude = all & layout::all_but_sign, sign = all ^ magnitude; \
+        const layout::bits magnitude = all & layout::all_but_sign; \
         return __VA_ARGS__; \
     }
 #define KFP_CLASS_FUNCTION(name, ...) \
@@ -64,14 +64,14 @@ namespace metal {
         typedef __kfp::vector_of<__kfp::floats, A> V; \
         typedef __kfp::float_layout<__kfp::element_of<V>> layout; \
         typedef typename __kfp::with_element<V, typename layout::bits>::type bits; \
-        const bits all = as_type<bits>(V(a_)), magnitude = all & layout::all_but_sign, sign = all ^ magnitude; \
+        const bits all = as_type<bits>(V(a_)), magnitude = all & layout::all_but_sign; \
         return __VA_ARGS__; \
     }
 KFP_CLASS_FUNCTION(isfinite, magnitude < layout::infinite)
 KFP_CLASS_FUNCTION(isinf, magnitude == layout::infinite)
 KFP_CLASS_FUNCTION(isnan, magnitude > layout::infinite)
 KFP_CLASS_FUNCTION(isnormal, magnitude >= layout::least_normal && magnitude < layout::infinite)
-KFP_CLASS_FUNCTION(signbit, sign != (typename layout::bits)0)
+KFP_CLASS_FUNCTION(signbit, all != magnitude)
 #undef KFP_CLASS_FUNCTION
 #undef KFP_CLASS_SCALAR
 
