@@ -102,21 +102,6 @@ float f(uint i) { return table[i].x + basis[i].y + packed[i].z; }""")
     assert "float 4.000000e+00, float 3.000000e+00" in code
 
 
-def test_operands_of_a_conditional(prelude: Precompiled) -> None:
-    """The rewriter wraps them, so that vectors of different address spaces unite."""
-    source = """
-float4 f(bool c, device const float4* d, threadgroup float4* t, thread float4& own, constant packed_float3& k) {
-    float s = 2;
-    float4 r = c ? __kfp::operand(d[1]) : __kfp::operand(float4(0));
-    r += c ? __kfp::operand(t[0]) : __kfp::operand(own);
-    r.xyz += c ? __kfp::operand(k) : __kfp::operand(packed_float3(1));
-    (c ? __kfp::operand(s) : __kfp::operand(r.x) > 1 ? __kfp::operand(s) : __kfp::operand(s)) += 1;
-    device const float4* p = c ? __kfp::operand(d) : nullptr;
-    return r + s + p[0];
-}"""
-    assert prelude.errors(source) == []
-
-
 @pytest.mark.parametrize(
     "target",
     [

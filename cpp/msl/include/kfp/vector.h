@@ -111,13 +111,6 @@ KFP_FOR_ELEMENTS(KFP_VECTORS)
 #undef KFP_LANES
 #undef KFP_JOINED
 
-// The rewriter puts this around the operands of a conditional: class values of different address spaces would not unite,
-// as `c ? in[i] : float4(0)` has them, where vectors that are not classes do.
-template <class T, class Plain = plain<T>> struct operand_result { typedef T&& type; };
-template <class T, class U, int N> struct operand_result<T, vec<U, N>> { typedef vec<U, N> type; };
-template <class T, class U, int N> struct operand_result<T, packed_vec<U, N>> { typedef packed_vec<U, N> type; };
-template <class T> constexpr typename operand_result<T>::type operand(T&& x) { return static_cast<T&&>(x); }
-
 }  // namespace __kfp
 
 #define KFP_VECTOR_NAMES(T) \
