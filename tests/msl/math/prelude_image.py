@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,8 +41,20 @@ GENERIC = Target(MACHINE, "x86-64" if MACHINE == "x86_64" else "generic")
 HOST = Target(MACHINE, "x86-64-v3") if "avx2" in Path("/proc/cpuinfo").read_text() else GENERIC
 
 
-def frontend(*flags: str, target: Target = HOST) -> list[str]:
-    return [str(ZIG), "clang", "-cc1", *target.arguments(), *LANGUAGE, *SEMANTICS, *flags, f"-I{INCLUDE}"]
+def frontend(*flags: str, target: Target = HOST, optimise: tuple[str, ...] = OPTIMISE) -> list[str]:
+    code = [*optimise, *POSITION_INDEPENDENT, *flags, f"-I{INCLUDE}"]
+    return [str(ZIG), "clang", "-cc1", *target.arguments(), *LANGUAGE, *SEMANTICS, *code]
+
+
+@functools.cache
+def frontend_with_prelude(*flags: str) -> list[str]:
+    """The front end for this machine with the prelude precompiled: including it costs nothing."""
+    precompiled = Path(_scratch.name) / f"{len(list(Path(_scratch.name).iterdir()))}.pch"
+    checked_run([*frontend(*flags), "-emit-pch", "-o", str(precompiled), str(INCLUDE / "kfp_prelude.h")])
+    return [*frontend(*flags), "-include-pch", str(precompiled)]
+
+
+_scratch = tempfile.TemporaryDirectory(prefix="kfp-prelude-")
 
 
 def checked_run(command: list[str]) -> str:
@@ -49,11 +63,12 @@ def checked_run(command: list[str]) -> str:
     return done.stderr
 
 
-def diagnostics(source: str, folder: Path, *flags: str) -> list[str]:
+def diagnostics(source: str, folder: Path, *, with_prelude: bool = True) -> list[str]:
     """The errors that clang finds in `source`."""
     path = folder / "program.cl"
     path.write_text(source)
-    command = [*frontend(*flags), "-fsyntax-only", "-ferror-limit", "0", str(path)]
+    command = frontend_with_prelude(*FAST_MATH) if with_prelude else frontend()
+    command = [*command, "-fsyntax-only", "-ferror-limit", "0", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     errors = [line for line in done.stderr.splitlines() if " error: " in line]
     assert (done.returncode != 0) == bool(errors), done.stderr
@@ -89,8 +104,11 @@ def build(
     """Compiles `source` and links it with the glue and nothing else."""
     path, compiled, image = folder / f"{name}.cl", folder / f"{name}.o", folder / f"{name}.so"
     path.write_text(source)
-    code = [*optimise, *POSITION_INDEPENDENT, "-emit-obj"]
-    checked_run([*frontend(*flags, target=target), *code, "-o", str(compiled), str(path)])
+    if target == HOST and optimise == OPTIMISE:
+        command = frontend_with_prelude(*flags)
+    else:
+        command = frontend(*flags, target=target, optimise=optimise)
+    checked_run([*command, "-emit-obj", "-o", str(compiled), str(path)])
     link = [str(ZIG), "ld.lld", "-shared", "-z", "defs", "-o", str(image), str(compiled)]
     checked_run([*link, *map(str, glue.objects)])
     return image

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prelude_image import FAST_MATH, diagnostics
+from prelude_image import diagnostics
 
 PRELUDE = '#include "kfp_prelude.h"\nusing namespace metal;\n'
 
@@ -46,12 +46,12 @@ REFUSED = {
 
 
 def test_accepted(tmp_path: Path) -> None:
-    assert diagnostics(PRELUDE + ACCEPTED, tmp_path, *FAST_MATH) == []
+    assert diagnostics(PRELUDE + ACCEPTED, tmp_path) == []
 
 
 def test_refused(tmp_path: Path) -> None:
     lines = [f"void refused_{n}() {{ auto r = {call}; }}" for n, call in enumerate(REFUSED)]
-    errors = diagnostics(PRELUDE + "\n".join(lines), tmp_path, *FAST_MATH)
+    errors = diagnostics(PRELUDE + "\n".join(lines), tmp_path)
     for n, (call, meaning) in enumerate(REFUSED.items()):
         here = [e for e in errors if f"program.cl:{n + 3}:" in e]
         assert any(meaning in e for e in here), f"{call}: {here}"

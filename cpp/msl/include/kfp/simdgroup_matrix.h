@@ -49,7 +49,7 @@ template <class T> constexpr constant bool is_matrix_element =
 
 namespace metal {
 
-template <class T, int Cols, int Rows>
+template <class T, int Cols, int Rows = Cols>
 struct simdgroup_matrix {
     static_assert(__kfp::is_matrix_element<T> && Cols == 8 && Rows == 8,
                   "simdgroup_matrix is 8 by 8 elements of float, half or bfloat");
@@ -74,7 +74,7 @@ typedef simdgroup_matrix<float, 8, 8> simdgroup_float8x8;
 typedef simdgroup_matrix<half, 8, 8> simdgroup_half8x8;
 typedef simdgroup_matrix<bfloat, 8, 8> simdgroup_bfloat8x8;
 
-template <class T, int Cols, int Rows>
+template <class T, int Cols, int Rows = Cols>
 KFP_INLINE simdgroup_matrix<T, Cols, Rows> make_filled_simdgroup_matrix(T value) {
     simdgroup_matrix<T, Cols, Rows> result;
     result.__elements = vec<T, 2>(value);
