@@ -34,6 +34,9 @@ static_assert(m[1].x == 4 && m[0][2] == 3 && all(m * float2(1, 2) == float3(9, 1
 static_assert(transpose(m) == float3x2(1, 4, 2, 5, 3, 6) && m + m == 2 * m && m - m == float2x3(0, 0, 0, 0, 0, 0) && -m != m);
 static_assert(transpose(m) * m == float2x2(14, 32, 32, 77) && float2x2(2) == float2x2(float2(2, 0), float2(0, 2)));
 static_assert(determinant(float2x2(1, 2, 3, 4)) == -2 && determinant(float3x3(2, 0, 0, 1, 3, 0, 5, 6, 4)) == 24 && determinant(float4x4(2)) == 16);
+static_assert(float2x2({1, 2}, {3, 4}) == float2x2(1, 2, 3, 4) && float2x2(float2(1, 2), 3)[1].y == 3);
+constexpr float3x2 braced = {{1, 2}, float2(3, 4), {5, 6}};
+static_assert(braced[2].y == 6 && braced.columns[1].x == 3);
 static_assert(half2x2(float2x2(1, 2, 3, 4))[1].y == 4.0h);
 void matrices(device float4x4* d, constant float3x3& c, threadgroup half2x2& t) {
     float4x4 own = d[0];

@@ -2,6 +2,7 @@ static_assert(is_same<remove_cv_t<const volatile int>, int>::value);
 static_assert(is_same<conditional_t<true, int, float>, int>::value && is_same<enable_if_t<true, half>, half>::value);
 static_assert(is_integral<uchar>::value && !is_integral<half>::value && is_floating_point<half>::value && is_floating_point_v<bfloat>);
 static_assert(is_signed<char>::value && is_unsigned<ushort>::value && is_same<make_unsigned_t<int>, uint>::value);
+static_assert(is_vector<float3>::value && is_vector_v<const packed_int2> && !is_vector<float>::value && is_scalar<half>::value);
 static_assert(is_pointer<device int*>::value && is_array<int[3]>::value && rank<int[2][3]>::value == 2 && extent<int[4]>::value == 4);
 static_assert(is_base_of<true_type, is_same<int, int>>::value && integral_constant<int, 5>::value == 5 && true_type()());
 static_assert(conjunction<true_type, true_type>::value && disjunction<false_type, true_type>::value && negation<false_type>::value);
