@@ -15,33 +15,53 @@ KFP_CONSTEXPR vec<T, N> unit_column(T s, int row) {
     else return {row == 0 ? s : zero, row == 1 ? s : zero, row == 2 ? s : zero, row == 3 ? s : zero};
 }
 
-template <class T, int Columns, int Rows>
-struct matrix {
+// Plain constructors from columns: unlike templates they take braced lists.
+template <class T, int Columns, int Rows> struct matrix_columns;
+template <class T, int Rows>
+struct matrix_columns<T, 2, Rows> {
     typedef vec<T, Rows> column;
-    column columns[Columns];
+    column columns[2];
+    matrix_columns() = default;
+    KFP_CONSTEXPR matrix_columns(column a, column b) : columns{a, b} {}
+};
+template <class T, int Rows>
+struct matrix_columns<T, 3, Rows> {
+    typedef vec<T, Rows> column;
+    column columns[3];
+    matrix_columns() = default;
+    KFP_CONSTEXPR matrix_columns(column a, column b, column c) : columns{a, b, c} {}
+};
+template <class T, int Rows>
+struct matrix_columns<T, 4, Rows> {
+    typedef vec<T, Rows> column;
+    column columns[4];
+    matrix_columns() = default;
+    KFP_CONSTEXPR matrix_columns(column a, column b, column c, column d) : columns{a, b, c, d} {}
+};
+
+template <class T, int Columns, int Rows>
+struct matrix : matrix_columns<T, Columns, Rows> {
+    using typename matrix_columns<T, Columns, Rows>::column;
+    using matrix_columns<T, Columns, Rows>::matrix_columns;
+    using matrix_columns<T, Columns, Rows>::columns;
 
     matrix() = default;
-    KFP_CONSTEXPR explicit matrix(T diagonal) : columns{} {
+    KFP_CONSTEXPR explicit matrix(T diagonal) : matrix_columns<T, Columns, Rows>{} {
         for (int c = 0; c < Columns; ++c) columns[c] = unit_column<T, Rows>(diagonal, c);
     }
-    template <class U> KFP_CONSTEXPR explicit matrix(const matrix<U, Columns, Rows> m) : columns{} {
+    template <class U>
+    KFP_CONSTEXPR explicit matrix(const matrix<U, Columns, Rows> m) : matrix_columns<T, Columns, Rows>{} {
         for (int c = 0; c < Columns; ++c) columns[c] = column(m.columns[c]);
     }
-    // From columns, or from all the elements in column order.
-    template <class A, class B, class... C,
-              class = metal::enable_if_t<sizeof...(C) + 2 == Columns || sizeof...(C) + 2 == Columns * Rows>>
-    KFP_CONSTEXPR matrix(A a, B b, C... c) : columns{} {
-        if constexpr (sizeof...(c) + 2 == Columns) {
-            const column given[Columns] = {a, b, c...};
-            for (int i = 0; i < Columns; ++i) columns[i] = given[i];
-        } else {
-            const T given[Columns * Rows] = {(T)a, (T)b, (T)c...};
-            for (int i = 0; i < Columns; ++i) {
-                const __private T* e = given + i * Rows;
-                if constexpr (Rows == 2) columns[i] = column(e[0], e[1]);
-                else if constexpr (Rows == 3) columns[i] = column(e[0], e[1], e[2]);
-                else columns[i] = column(e[0], e[1], e[2], e[3]);
-            }
+    // From all the elements in column order.
+    template <class... A, class = metal::enable_if_t<sizeof...(A) == Columns * Rows>>
+    KFP_CONSTEXPR matrix(A... a) : matrix_columns<T, Columns, Rows>{} {
+        const T given[Columns * Rows] = {(T)a...};
+        for (int i = 0; i < Columns; ++i) {
+            const __private T* e = given + i * Rows;
+            if constexpr (Rows == 2) columns[i] = column(e[0], e[1]);
+            else if constexpr (Rows == 3) columns[i] = column(e[0], e[1], e[2]);
+            else columns[i] = column(e[0], e[1], e[2], e[3]);
         }
     }
 

@@ -80,4 +80,9 @@ template <class T, int N> struct length_of<vec<T, N>> { static constexpr constan
 
 }  // namespace __kfp
 
+namespace metal {
+template <class T> struct is_vector : bool_constant<__kfp::vector_argument<__kfp::plain<T>>::kind != 0> {};
+template <class T> constexpr constant bool is_vector_v = is_vector<T>::value;
+}  // namespace metal
+
 #endif
