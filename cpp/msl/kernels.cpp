@@ -225,8 +225,9 @@ private:
         parameter.name = named ? spelling(name) : "";
         parameter.type = program_.text({range.begin, named ? name : bare.end});
         const bool indirect = has_any(bare, {"*", "&"}) || (named && name + 1 < bare.end && is(name + 1, "["));
-        if (indirect) {
-            parameter.kind = innermost_space(bare) == "threadgroup" ? ParameterKind::threadgroup : ParameterKind::buffer;
+        const Range alias = indirect ? Range{} : alias_in({range.begin, named ? name : bare.end});
+        if (indirect || has_any(alias, {"*", "&"})) {
+            parameter.kind = innermost_space(indirect ? bare : alias) == "threadgroup" ? ParameterKind::threadgroup : ParameterKind::buffer;
         } else if (parameter.type.rfind("texture", 0) == 0 || parameter.type.find("::texture") != std::string::npos) {
             parameter.kind = ParameterKind::texture;
         } else if (parameter.type == "sampler" || parameter.type == "metal::sampler") {
@@ -235,6 +236,15 @@ private:
         parameter.index = unnumbered;
         for_attributes(range, [&](const Attribute& attribute) { read_parameter_attribute(attribute, parameter); });
         return parameter;
+    }
+
+    Range alias_in(Range type) const {
+        for (Index i = type.begin; i < type.end; ++i) {
+            if (const auto found = program_.aliases.find(token(i).text); found != program_.aliases.end()) {
+                return found->second;
+            }
+        }
+        return {};
     }
 
     void read_parameter_attribute(const Attribute& attribute, Parameter& parameter) {

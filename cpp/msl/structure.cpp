@@ -342,6 +342,7 @@ private:
             note_alias(tokens);
         } else if (is(tokens.begin, "using") && tokens.begin + 2 < tokens.end && is(tokens.begin + 2, "=")) {
             program_.type_names.insert(token(tokens.begin + 1).text);
+            program_.aliases.insert_or_assign(token(tokens.begin + 1).text, tokens);
         } else if (tokens.end == tokens.begin + 2 && (is(tokens.begin, "struct") || is(tokens.begin, "class"))) {
             program_.type_names.insert(token(tokens.begin + 1).text);
         }
@@ -359,6 +360,7 @@ private:
         }
         if (name != none) {
             program_.type_names.insert(token(name).text);
+            program_.aliases.insert_or_assign(token(name).text, tokens);
         }
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -74,6 +75,7 @@ struct Program {
     std::vector<Declaration> declarations;
     std::vector<AttributeGroup> attributes;
     std::set<std::string, std::less<>> type_names;        // records, enums, aliases
+    std::map<std::string, Range, std::less<>> aliases;    // of typedef and using, the whole declaration
     std::set<std::string, std::less<>> template_parameters;
 
     const Token& token(Index i) const { return stream.tokens[i]; }
