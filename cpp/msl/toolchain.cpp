@@ -60,7 +60,9 @@ const std::vector<std::string>& language_arguments() {
         "-x", "cl", "-cl-std=clc++2021", "-fdeclspec", "-cl-ext=+all", "-ffreestanding", "-nostdsysteminc", "-nobuiltininc",
         "-fnative-half-type", "-fnative-half-arguments-and-returns", "-cl-single-precision-constant", "-fwrapv", "-relaxed-aliasing",
         "-fno-strict-float-cast-overflow", "-fno-finite-loops", "-fgnuc-version=4.2.1", "-mrelocation-model", "pic", "-pic-level", "2",
-        "-fvisibility=hidden", "-mframe-pointer=none", "-O3", "-vectorize-loops", "-vectorize-slp",
+        // A GPU loads a float4 from wherever floats may be, as from a row of odd length: no instruction may want more alignment.
+        "-fmax-type-align=8",
+        "-fvisibility=hidden", "-mframe-pointer=none", "-mconstructor-aliases", "-O3", "-vectorize-loops", "-vectorize-slp",
         "-ftemplate-depth=256", "-fbracket-depth", "320", "-fconstexpr-steps=2000000", "-fconstexpr-depth=256"};
     return arguments;
 }
