@@ -71,3 +71,11 @@ void f(device float* out, device const float* in, constant float3& scale, uint n
     }
 }"""
     assert re.search(r"fmul (contract )?<\d+ x float>", body(prelude.code(source)))
+
+
+def test_vectors_need_no_more_alignment_than_their_elements(prelude: Precompiled) -> None:
+    """A row of odd length may begin anywhere; instructions that fault there want 16 bytes or more."""
+    statements = "v[1] = v[2] * 2.0f; v[3].xyz = v[4].zyx; m[0] = m[1] * m[2]; s[0] = s[1]; v[5] = s[2].a;"
+    parameters = "device float4* v, device float4x4* m, device S* s"
+    code = body(prelude.code(f"struct S {{ float4 a; float b; }}; void f({parameters}) {{ {statements} }}"))
+    assert max(map(int, re.findall(r"(?:load|store) .*align (\d+)", code))) <= 8

@@ -24,6 +24,7 @@ PRECISE_MATH = ("-D__KFP_PRECISE_MATH__=1", "-ffp-contract=off")
 LANGUAGE = ("-x", "cl", "-cl-std=clc++2021", "-fdeclspec", "-cl-ext=+all", "-ffreestanding", "-nostdsysteminc")
 LANGUAGE += ("-nobuiltininc", "-fnative-half-type", "-fnative-half-arguments-and-returns", "-fgnuc-version=4.2.1")
 SEMANTICS = ("-cl-single-precision-constant", "-fwrapv", "-relaxed-aliasing", "-fno-strict-float-cast-overflow")
+SEMANTICS += ("-fmax-type-align=8", "-mconstructor-aliases")
 POSITION_INDEPENDENT = ("-mrelocation-model", "pic", "-pic-level", "2")
 OPTIMISE = ("-O3", "-vectorize-loops", "-vectorize-slp")
 

@@ -6,8 +6,8 @@
 
 namespace __kfp {
 
-// The implementations take a scalar or a compiler vector: V(1) splats, and operators and the elementwise builtins apply to
-// both. Scalars narrower than int are promoted by the operators, hence the casts.
+// The implementations take a scalar or a compiler vector: (V)1 splats, and operators and the elementwise builtins apply
+// to both. Scalars narrower than int are promoted by the operators, hence the casts.
 
 template <class V> struct lane_of { typedef V type; };
 template <class T, int N> struct lane_of<T __attribute__((ext_vector_type(N)))> { typedef T type; };

@@ -1,4 +1,5 @@
-// metal::packed_vec<T, N>: N elements without padding, aligned as one element. It computes as the vector that it converts to.
+// metal::packed_vec<T, N>: N elements without padding, aligned as one element. It computes as the vector that it
+// converts to.
 #ifndef KFP_PACKED_H
 #define KFP_PACKED_H
 

@@ -1,4 +1,4 @@
-// Metal's relational functions. The tests of floating-point classes look at the bits, which no fast-math flag reasons away.
+// Metal's relational functions. The tests of floating-point classes look at bits, which no fast-math flag reasons away.
 #ifndef KFP_RELATIONAL_H
 #define KFP_RELATIONAL_H
 

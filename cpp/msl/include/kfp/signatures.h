@@ -1,6 +1,6 @@
-// How the library declares a function for all the types that it takes: one plain overload per scalar type, so that a call
-// with mixed scalars is as ambiguous as with Apple's headers, and one template for vectors, to which scalars may be mixed.
-// The template keeps overload resolution fast: 40 candidates that a scalar could convert to would each be tried.
+// How the library declares a function for all the types that it takes: one plain overload per scalar type, so that a
+// call with mixed scalars is as ambiguous as with Apple's headers, and one template for vectors, which scalars may be
+// mixed with. The template keeps overload resolution fast: a scalar could convert to every one of 36 vector types.
 #ifndef KFP_SIGNATURES_H
 #define KFP_SIGNATURES_H
 
@@ -32,7 +32,7 @@ struct first_vector<A, B...>
 template <bool accepted, class V> struct vector_if {};
 template <class V> struct vector_if<true, V> { typedef V type; };
 
-// The vector type that a call with arguments A... computes in, where its elements are of these kinds; otherwise no type.
+// The vector type that a call with arguments A... computes in, if its elements are of these kinds; otherwise no type.
 template <int kinds, class... A>
 using vector_of = typename vector_if<(first_vector<A...>::kind & kinds) != 0 &&
                                      (__is_convertible(A, typename first_vector<A...>::type) && ...),

@@ -26,13 +26,19 @@
     KFP_INLINE T __put_##a(T value) { return (*this)[i] = value; } \
     KFP_PROPERTY(T, a, a) KFP_PROPERTY(T, A, a)
 #define KFP_MEMBER_2(a, A, i, b, B, j) \
-    KFP_CONSTEXPR vec<T, 2> __get_##a##b() const { return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j)}; } \
+    KFP_CONSTEXPR vec<T, 2> __get_##a##b() const { \
+        return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j)}; \
+    } \
     KFP_PROPERTY(KFP_PAIR, a##b, a##b) KFP_PROPERTY(KFP_PAIR, A##B, a##b)
 #define KFP_MEMBER_3(a, A, i, b, B, j, c, C, k) \
-    KFP_CONSTEXPR vec<T, 3> __get_##a##b##c() const { return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j, k)}; } \
+    KFP_CONSTEXPR vec<T, 3> __get_##a##b##c() const { \
+        return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j, k)}; \
+    } \
     KFP_PROPERTY(KFP_TRIPLE, a##b##c, a##b##c) KFP_PROPERTY(KFP_TRIPLE, A##B##C, a##b##c)
 #define KFP_MEMBER_4(a, A, i, b, B, j, c, C, k, d, D, l) \
-    KFP_CONSTEXPR vec<T, 4> __get_##a##b##c##d() const { return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j, k, l)}; } \
+    KFP_CONSTEXPR vec<T, 4> __get_##a##b##c##d() const { \
+        return {raw(), __builtin_shufflevector(this->__v, this->__v, i, j, k, l)}; \
+    } \
     KFP_PROPERTY(KFP_QUADRUPLE, a##b##c##d, a##b##c##d) KFP_PROPERTY(KFP_QUADRUPLE, A##B##C##D, a##b##c##d)
 
 #define KFP_PAIR vec<T, 2>

@@ -47,8 +47,8 @@ KFP_CONSTEXPR typename lanes<To, N>::type converted(typename lanes<From, N>::typ
 
 template <class T, int N> struct packed_vec;
 
-// The class is split into bases because the compiler reads all the members of a class from the precompiled header when it
-// meets a constructor, but only those that are named of a base class.
+// Split into bases because the compiler reads all the members of a class from the precompiled header when it meets a
+// constructor, but only those that are named of a base class.
 template <class T, int N>
 struct storage {
     alignas(sizeof(typename lanes<T, N>::type)) typename lanes<T, N>::type __v;
@@ -70,7 +70,8 @@ template <class T, class Storage> struct components<T, 4, Storage> : Storage { K
     KFP_CONSTEXPR vec(T s) : KFP_LANES(T, N, (lanes<T, N>::type)((lane<T>::type)s)) {} \
     KFP_CONSTEXPR vec(raw, lanes<T, N>::type v) : KFP_LANES(T, N, v) {} \
     template <class U> KFP_CONSTEXPR explicit vec(vec<U, N> v) : KFP_LANES(T, N, converted<T, U, N>(v.__v)) {} \
-    template <class U> KFP_CONSTEXPR explicit vec(packed_vec<U, N> v) : KFP_LANES(T, N, converted<T, U, N>(v.__v)) {}
+    template <class U> \
+    KFP_CONSTEXPR explicit vec(packed_vec<U, N> v) : KFP_LANES(T, N, converted<T, U, N>(v.__v)) {}
 // The base class makes the operators of the vector type findable, see vector_operators.h.
 #define KFP_VECTOR_BASES(T, N) components<T, N, storage<T, N>>, operators_of_##T##N::base
 
@@ -98,7 +99,8 @@ template <class T, class Storage> struct components<T, 4, Storage> : Storage { K
         KFP_CONSTEXPR vec(vec<T, 2> xy, T z, T w) : KFP_JOINED(T, 4, xy.__v[0], xy.__v[1], z, w) {} \
         KFP_CONSTEXPR vec(T x, vec<T, 2> yz, T w) : KFP_JOINED(T, 4, x, yz.__v, w) {} \
         KFP_CONSTEXPR vec(T x, T y, vec<T, 2> zw) : KFP_JOINED(T, 4, x, y, zw.__v) {} \
-        KFP_CONSTEXPR vec(vec<T, 2> xy, vec<T, 2> zw) : KFP_LANES(T, 4, __builtin_shufflevector(xy.__v, zw.__v, 0, 1, 2, 3)) {} \
+        KFP_CONSTEXPR vec(vec<T, 2> xy, vec<T, 2> zw) \
+            : KFP_LANES(T, 4, __builtin_shufflevector(xy.__v, zw.__v, 0, 1, 2, 3)) {} \
         vec(vec<T, 2>, T) = delete; /* else the scalar would be splat */ \
         vec(T, vec<T, 2>) = delete; \
         KFP_CONSTEXPR vec(vec<T, 3> xyz, T w) : KFP_JOINED(T, 4, xyz.__v[0], xyz.__v[1], xyz.__v[2], w) {} \

@@ -1,7 +1,7 @@
 // The elementwise operators: plain functions of one vector type each, so that a scalar operand splats and a vector of
-// another type does not convert, as with Metal's own vectors. Every vector type has a namespace for its operators, found by
-// argument-dependent lookup through a base class: a kernel that adds float4 then reads one operator+ from the precompiled
-// header, not those of all 36 vector types.
+// another type does not convert, as with Metal's own vectors. Every vector type has a namespace for its operators,
+// found by argument-dependent lookup through a base class: a kernel that adds float4 then reads one operator+ from the
+// precompiled header, not those of all 36 vector types.
 #ifndef KFP_VECTOR_OPERATORS_H
 #define KFP_VECTOR_OPERATORS_H
 
