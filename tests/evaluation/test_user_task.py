@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,55 +10,11 @@ from pathlib import Path
 import pytest
 from kfp import TaskError, evaluate
 
-TASK = '''
-"""Squares of integers."""
-import numpy as np
-from kfp.plan import Dispatch, Plan, blank, given, linear
-from kfp.tasks.base import Argument, Check, Configuration, Demand, Kernel, Task, max_abs_check
-
-
-class Squares(Task):
-    name = "squares"
-    suite = "mine"
-    title = "Squares"
-    regime = "bandwidth"
-    unit = "GB/s"
-    kernels = (
-        Kernel("squares", (Argument(0, "x", "float", "read"), Argument(1, "y", "float", "write")), (64, 1, 1)),
-    )
-    brief = "y[i] = x[i] * x[i]"
-
-    def configurations(self, scale):
-        return tuple(Configuration(f"n={n}", {"n": n}, scale=scale) for n in (256, 1024))
-
-    def published_held_out(self, scale):
-        return Configuration("n=512", {"n": 512}, "published_held_out", scale)
-
-    def draw(self, rng, scale):
-        return Configuration("drawn", {"n": int(rng.integers(4, 1000)) * 64}, "drawn", scale)
-
-    def inputs(self, configuration):
-        rng = np.random.default_rng(configuration.seed)
-        return {"x": rng.random(configuration.integer("n"), dtype=np.float32)}
-
-    def plan(self, configuration, inputs, caps):
-        n = configuration.integer("n")
-        grid, threadgroup = linear(n, 64, caps["squares"])
-        return Plan(
-            (given("x", inputs["x"]), blank("y", (n,), np.float32)),
-            (Dispatch("squares", {0: "x", 1: "y"}, grid, threadgroup),),
-            {"y": "y"},
-        )
-
-    def reference(self, configuration, inputs):
-        return {"y": inputs["x"].astype(np.float64) ** 2}
-
-    def check(self, configuration, inputs, outputs, expected):
-        return max_abs_check(outputs["y"], expected["y"], 1e-6, 1e-6)
-
-    def demands(self, configuration, expected):
-        return (Demand("dram", 8.0 * configuration.integer("n")),)
-'''
+README = Path(__file__).parents[2] / "README.md"
+# The very example that the README gives.
+(TASK,) = (
+    block for block in re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL) if "class Squares" in block
+)
 
 SEED = """\
 #include <metal_stdlib>
@@ -96,7 +53,7 @@ def test_command_line(task_file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("** 2}", "** 2 + no_such_name}", "task 'squares', configuration 'n=256': NameError: name 'no_such_name'"),
+        ("** 2}", "** 2 + no_such_name}", "task 'squares', configuration 'n=65536': NameError: name 'no_such_name'"),
         ("return max_abs_check", "raise KeyError('z'); return max_abs_check", "KeyError: 'z'"),
         ('{0: "x", 1: "y"}', '{0: "x", 1: "z"}', "binding 1 names the unknown buffer 'z'"),
         ('{"y": "y"},', '{"y": "w"},', "output 'y' names the unknown buffer 'w'"),
@@ -108,3 +65,20 @@ def test_what_goes_wrong_in_the_task_is_the_tasks_error(task_file: Path, old: st
     with pytest.raises(TaskError, match="task 'squares'") as error:
         evaluate(f"{task_file}:Squares")
     assert message in str(error.value)
+
+
+def test_work_that_a_repeat_can_skip_is_timed_without_repeats(task_file: Path) -> None:
+    lazy = """\
+    if (y[i] == x[i] * x[i]) return;
+    float sum = x[i];
+    for (uint k = 0; k < 400; ++k) sum = metal::fma(sum, 0.5f, x[i]);
+    y[i] = sum > 1e30f ? 0.0f : x[i] * x[i];
+"""
+    small = task_file.read_text().replace("2**16, 2**20", "2**8, 2**10")
+    task_file.write_text(small)
+    result = evaluate(f"{task_file}:Squares", SEED.replace("    y[i] = x[i] * x[i];\n", lazy))
+    assert result.correct, str(result)
+    for row in result.configurations:
+        assert row.timing is not None
+        assert row.timing.repeats == 1
+        assert row.flags == ("faster when repeated without a reset: single runs count",)
