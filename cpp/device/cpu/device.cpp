@@ -1,11 +1,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +15,8 @@
 #include "device/cpu/execution.hpp"
 #include "device/cpu/machine.hpp"
 #include "msl/compile.hpp"
+#include "msl/target.hpp"
+#include "worker/confine.hpp"
 
 namespace kfp::cpu {
 namespace {
@@ -118,11 +122,48 @@ private:
     std::shared_ptr<HostThreads> threads_;
 };
 
+// "clang version 22.1.8", from what the compiler says of itself; the file's identity where it says nothing of the kind.
+std::string compiler_version(const Toolchain& toolchain) {
+    Command command;
+    command.argv = {toolchain.clang};
+    if (toolchain.clang_is_zig) command.argv.push_back("clang");
+    command.argv.push_back("--version");
+    command.readable = {fs::path(toolchain.clang).parent_path().string()};
+    const std::string said = run_confined(command).out;
+    constexpr std::string_view word = "clang version ";
+    if (const std::size_t begin = said.find(word); begin != std::string::npos) {
+        return said.substr(begin, said.find_first_of(" \n", begin + word.size()) - begin);
+    }
+    std::error_code ignored;
+    return "compiler of " + std::to_string(fs::file_size(toolchain.clang, ignored)) + " bytes";
+}
+
+std::string code_target() {
+    const std::vector<std::string> arguments = msl::host_target_arguments();
+    const auto option = std::find(arguments.begin(), arguments.end(), "-target-cpu");
+    return option == arguments.end() || option + 1 == arguments.end() ? "unknown processor" : *(option + 1);
+}
+
+// Asking the compiler takes a process: once, and not where nobody wants to know, such as in a worker.
+std::string driver_of(const Toolchain& toolchain) {
+    static std::mutex mutex;
+    static std::map<std::string, std::string> known;
+    const std::scoped_lock lock(mutex);
+    std::string& driver = known[toolchain.clang];
+    if (driver.empty()) {
+        driver = compiler_version(toolchain) + ", " + code_target() + ", ABI " + std::to_string(KFP_ABI_VERSION);
+    }
+    return driver;
+}
+
 class CpuDevice final : public Device {
 public:
     CpuDevice(DeviceInfo info, Toolchain toolchain) : info_(std::move(info)), toolchain_(std::move(toolchain)) {}
 
-    const DeviceInfo& info() const override { return info_; }
+    const DeviceInfo& info() const override {
+        std::call_once(driver_known_, [this] { info_.driver = driver_of(toolchain_); });
+        return info_;
+    }
 
     std::unique_ptr<Library> compile(std::string_view source, const CompileOptions& options) override {
         const TemporaryFolder folder;
@@ -133,7 +174,8 @@ public:
     }
 
 private:
-    DeviceInfo info_;
+    mutable std::once_flag driver_known_;
+    mutable DeviceInfo info_;
     Toolchain toolchain_;
     std::shared_ptr<SharedThreads> threads_ = std::make_shared<SharedThreads>();
 };
@@ -147,9 +189,7 @@ std::string why_unavailable(const Toolchain& toolchain) {
     return {};
 }
 
-}  // namespace
-
-DeviceInfo describe(const Toolchain& toolchain) {
+DeviceInfo describe_without_driver(const Toolchain& toolchain) {
     DeviceInfo info;
     info.name = "cpu";
     info.description = describe_machine();
@@ -162,8 +202,21 @@ DeviceInfo describe(const Toolchain& toolchain) {
     return info;
 }
 
+}  // namespace
+
+DeviceInfo describe(const Toolchain& toolchain) {
+    DeviceInfo info = describe_without_driver(toolchain);
+    try {
+        if (info.available) info.driver = driver_of(toolchain);
+    } catch (const std::exception& error) {
+        info.available = false;
+        info.reason = std::string("the compiler can't be run: ") + error.what();
+    }
+    return info;
+}
+
 std::unique_ptr<Device> open(const Toolchain& toolchain) {
-    DeviceInfo info = describe(toolchain);
+    DeviceInfo info = describe_without_driver(toolchain);
     if (!info.available) throw DeviceUnavailable("cpu: " + info.reason);
     return std::make_unique<CpuDevice>(std::move(info), toolchain);
 }
