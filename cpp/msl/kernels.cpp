@@ -11,6 +11,8 @@ namespace kfp::msl {
 namespace {
 
 constexpr std::uint32_t max_bindings = 31;
+constexpr std::size_t max_kernels = 256;
+constexpr Index max_threadgroup_variables = 256;
 
 class Reader {
 public:
@@ -161,6 +163,10 @@ private:
 
     void add_kernel(Index f, Index name_token, std::string callee, std::string name) {
         const Function& function = program_.functions[f];
+        if (result_.kernels.size() == max_kernels) {
+            error(name_token, "too many kernels: at most " + std::to_string(max_kernels) + " are supported");
+            return;
+        }
         Kernel kernel;
         kernel.function = f;
         kernel.name_token = name_token;
@@ -301,6 +307,11 @@ private:
                     ++next;
                 }
                 parameter.index = next++;
+                if (parameter.index >= max_bindings && kind != ParameterKind::texture) {
+                    error(kernel.name_token, "too many parameters: no index between 0 and " + std::to_string(max_bindings - 1) + " is left for '" +
+                                                 parameter.name + "'");
+                    break;
+                }
             }
         }
         for (Parameter& parameter : kernel.info.parameters) {
@@ -366,6 +377,11 @@ private:
             }
             for (const Range declarator : parts.list) {
                 const Index name = declared_name(program_, declarator);
+                if (number == max_threadgroup_variables) {
+                    error(declaration.tokens.begin, "too many threadgroup variables: at most " + std::to_string(max_threadgroup_variables) +
+                                                        " are supported in one kernel");
+                    return;
+                }
                 if (name != none && name == declarator.begin) {
                     result_.variables.push_back({f, declaration.tokens, parts.specifiers, declarator, name, number++});
                 }

@@ -43,8 +43,12 @@ private:
     // Names of types that are also names of values somewhere (then `name * x` may be a product), and aliases that already
     // say an address space.
     void find_values_and_aliases() {
+        std::vector<bool> in_typedef(program_.stream.tokens.size());
         for (const Declaration& declaration : program_.declarations) {
             const Range tokens = declaration.tokens;
+            if (is(tokens.begin, "typedef")) {
+                std::fill(in_typedef.begin() + tokens.begin, in_typedef.begin() + tokens.end, true);
+            }
             if ((is(tokens.begin, "using") || is(tokens.begin, "typedef"))) {
                 for (Index i = tokens.begin; i < tokens.end; ++i) {
                     if (is_address_space(token(i))) {
@@ -59,16 +63,10 @@ private:
                                        !before.is("using") && !before.is("namespace") && !before.is("new") && !before.is("case")) ||
                                       before.is("*") || before.is("&");
             const bool ends = is(i + 1, "=") || is(i + 1, ";") || is(i + 1, ",") || is(i + 1, ")") || is(i + 1, "[");
-            if (token(i).is_identifier() && follows_type && ends && !declared_by_typedef(i)) {
+            if (token(i).is_identifier() && follows_type && ends && !in_typedef[i]) {
                 values_.insert(token(i).text);
             }
         }
-    }
-
-    bool declared_by_typedef(Index i) const {
-        return std::any_of(program_.declarations.begin(), program_.declarations.end(), [&](const Declaration& declaration) {
-            return is(declaration.tokens.begin, "typedef") && declaration.tokens.begin < i && i < declaration.tokens.end;
-        });
     }
 
     // Past the name of a type that begins here; `none` where there is none that is known to be one.

@@ -10,6 +10,9 @@
 namespace kfp::msl {
 namespace {
 
+// In tokens: what is longer between '?' and its end is left alone, so that chains of conditionals take linear time.
+constexpr Index max_operand = 2000;
+
 // Attributes in [[...]] that the compiler may see; all others have been read already or mean nothing to it.
 bool is_for_compiler(std::string_view name) {
     return name == "maybe_unused" || name == "nodiscard" || name == "fallthrough" || name == "likely" || name == "unlikely" ||
@@ -201,27 +204,30 @@ private:
             if (!is(i, "?") || program_.match.empty()) {
                 continue;
             }
+            const Index limit = std::min<Index>(end, i + max_operand);
             Index colon = i + 1;
-            for (int depth = 0; colon < end && !(is(colon, ":") && depth == 0); ++colon) {
+            for (int depth = 0; colon < limit && !(is(colon, ":") && depth == 0); ++colon) {
                 depth += is(colon, "?") ? 1 : is(colon, ":") ? -1 : 0;
                 if (program_.match[colon] != none && program_.match[colon] > colon) {
                     colon = program_.match[colon];
                 } else if (is(colon, ";") || program_.match[colon] != none) {
-                    colon = end;
-                    break;
+                    colon = limit;
                 }
             }
-            if (colon >= end) {
+            if (colon >= limit) {
                 continue;
             }
             Index last = colon + 1;
-            for (int depth = 0; last < end; ++last) {
+            for (int depth = 0; last < limit; ++last) {
                 depth += is(last, "?") ? 1 : is(last, ":") ? -1 : 0;
                 if (program_.match[last] != none && program_.match[last] > last) {
                     last = program_.match[last];
                 } else if (depth < 0 || is(last, ",") || is(last, ";") || program_.match[last] != none) {
                     break;
                 }
+            }
+            if (last >= limit) {
+                continue;
             }
             // `(c ? a : b) = x` wants the lvalue.
             if (is(last, ")") && (is(last + 1, "=") || (token(last + 1).text.size() >= 2 && token(last + 1).text.back() == '=' &&

@@ -25,7 +25,11 @@ bool ends_expression(const Token& token) {
 class Checker {
 public:
     Checker(const Program& program, const Kernels& kernels, Diagnostics& diagnostics)
-        : program_(program), kernels_(kernels), diagnostics_(diagnostics) {}
+        : program_(program), kernels_(kernels), diagnostics_(diagnostics) {
+        for (const Function& function : program.functions) {
+            function_heads_.insert(function.head.begin);
+        }
+    }
 
     void run() {
         check_words();
@@ -155,10 +159,7 @@ private:
         }
     }
 
-    bool is_function(const Declaration& declaration) const {
-        return std::any_of(program_.functions.begin(), program_.functions.end(),
-                           [&](const Function& f) { return f.head.begin == declaration.tokens.begin; });
-    }
+    bool is_function(const Declaration& declaration) const { return function_heads_.count(declaration.tokens.begin) != 0; }
 
     // ---- storage
 
@@ -241,6 +242,7 @@ private:
     const Program& program_;
     const Kernels& kernels_;
     Diagnostics& diagnostics_;
+    std::set<Index> function_heads_;
 };
 
 }  // namespace

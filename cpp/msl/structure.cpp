@@ -26,9 +26,13 @@ std::string Program::text(Range range) const {
     return result;
 }
 
+// In tokens: keeps the search linear where a '<' is no bracket at all.
+constexpr Index max_template_arguments = 1000;
+
 Index skip_angles(const Program& program, Index i, Index end) {
     int depth = 0;
-    for (; i < end; ++i) {
+    const Index last = std::min<Index>(end, i + max_template_arguments);
+    for (; i < last; ++i) {
         const Token& token = program.token(i);
         if (token.is("<")) {
             ++depth;
