@@ -34,6 +34,8 @@ REFUSED = {
     "f3 + f4;": "invalid operands",
     "f3 * i3;": "invalid operands",
     "i3 * 1.5f;": "deleted operator",
+    "i3 *= 1.5f;": "deleted operator",
+    "if (any(i3 > 0.5f)) {}": "deleted operator",
     "f3 % f3;": "invalid operands",
     "f3 << 1;": "invalid operands",
     "f3 & 1;": "invalid operands",

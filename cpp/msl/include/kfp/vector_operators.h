@@ -32,6 +32,9 @@
 #define KFP_NO_FLOATING_OPERAND(V, op) \
     template <class S> metal::enable_if_t<__is_floating_point(S), V> operator op(V, S) = delete; \
     template <class S> metal::enable_if_t<__is_floating_point(S), V> operator op(S, V) = delete;
+#define KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT(V, op) \
+    KFP_NO_FLOATING_OPERAND(V, op) \
+    template <class S> metal::enable_if_t<__is_floating_point(S)> operator op##=(__generic V&, S) = delete;
 
 #define KFP_EQUALITY_OPERATORS(V, B) KFP_COMPARISON(V, B, ==) KFP_COMPARISON(V, B, !=)
 #define KFP_ARITHMETIC_OPERATORS(V, B) \
@@ -47,8 +50,10 @@
     KFP_ARITHMETIC_OPERATORS(V, B) \
     KFP_BINARY(V, %) KFP_BINARY(V, &) KFP_BINARY(V, |) KFP_BINARY(V, ^) KFP_BINARY(V, <<) KFP_BINARY(V, >>) \
     KFP_CONSTEXPR V operator~(V a) { return {raw(), ~a.__v}; } \
-    KFP_NO_FLOATING_OPERAND(V, +) KFP_NO_FLOATING_OPERAND(V, -) \
-    KFP_NO_FLOATING_OPERAND(V, *) KFP_NO_FLOATING_OPERAND(V, /)
+    KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT(V, +) KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT(V, -) \
+    KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT(V, *) KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT(V, /) \
+    KFP_NO_FLOATING_OPERAND(V, <) KFP_NO_FLOATING_OPERAND(V, >) KFP_NO_FLOATING_OPERAND(V, <=) \
+    KFP_NO_FLOATING_OPERAND(V, >=) KFP_NO_FLOATING_OPERAND(V, ==) KFP_NO_FLOATING_OPERAND(V, !=)
 #define KFP_BOOLEAN_OPERATORS(V, B) \
     KFP_EQUALITY_OPERATORS(V, B) KFP_BINARY(V, &) KFP_BINARY(V, |) KFP_BINARY(V, ^) \
     KFP_CONSTEXPR B operator!(V a) { return a ^ V(true); } \
@@ -95,6 +100,7 @@ KFP_SHIFT(>>)
 #undef KFP_BINARY
 #undef KFP_STEP
 #undef KFP_NO_FLOATING_OPERAND
+#undef KFP_NO_FLOATING_OPERAND_OR_ASSIGNMENT
 #undef KFP_EQUALITY_OPERATORS
 #undef KFP_ARITHMETIC_OPERATORS
 #undef KFP_INTEGER_OPERATORS
