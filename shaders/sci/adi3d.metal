@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-constant uint MAX_LENGTH = 512;
+constant constexpr uint MAX_LENGTH = 512;
 
 // Solves the line of `length` cells that starts at `first` with the given stride; its ends keep their values.
 static void solve_line(device const float* u_in, device float* u_out, uint first, uint stride, uint length, float mu) {

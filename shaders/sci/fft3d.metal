@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-constant uint MAX_N = 1024;
+constant constexpr uint MAX_N = 1024;
 
 static float2 multiply(float2 a, float2 b) {
     return float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);

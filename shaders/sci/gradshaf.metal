@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-constant uint MAX_THREADS = 256;
+constant constexpr uint MAX_THREADS = 256;
 
 kernel void gradshaf_axis_reduce(device const float* psi [[buffer(0)]],
                                  device float* psi_axis [[buffer(1)]],

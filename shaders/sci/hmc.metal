@@ -2,7 +2,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-constant uint MAX_D = 32;
+constant constexpr uint MAX_D = 32;
 
 static uint mix_bits(uint x) {
     x ^= x >> 16;
