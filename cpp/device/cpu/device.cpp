@@ -129,6 +129,7 @@ std::string compiler_version(const Toolchain& toolchain) {
     if (toolchain.clang_is_zig) command.argv.push_back("clang");
     command.argv.push_back("--version");
     command.readable = {fs::path(toolchain.clang).parent_path().string()};
+    if (!toolchain.clang_is_zig) command.readable.insert(command.readable.end(), {"/usr/lib", "/lib", "/usr/lib64", "/lib64"});
     const std::string said = run_confined(command).out;
     constexpr std::string_view word = "clang version ";
     if (const std::size_t begin = said.find(word); begin != std::string::npos) {
