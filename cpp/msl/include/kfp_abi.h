@@ -48,7 +48,7 @@ struct kfp_runtime {
     void (*threadgroup_barrier)(void);
     /* Deposits `bytes` (at most KFP_SLOT_BYTES) for this thread, waits for the other lanes of its simdgroup (width 32)
        or quadgroup (width 4) that are at the same call site, and returns their common frame. The frame stays valid
-       until the thread's next exchange. *lane: the caller's lane within the simdgroup (0 to 31), whatever the width. */
+       until the thread's next exchange or barrier. *lane: the caller's lane within the simdgroup (0 to 31), whatever the width. */
     const struct kfp_simd_frame* (*simd_exchange)(const void* value, unsigned bytes, unsigned width, unsigned* lane);
 };
 #endif
