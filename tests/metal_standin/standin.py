@@ -17,7 +17,7 @@ from kfp import toolchain
 from kfp.plan import Buffer, Plan, ThreadgroupMemory
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "metal_standin"
+BUILD = Path(os.environ.get("KFP_STANDIN_BUILD") or ROOT / "build" / "metal_standin")
 SANITIZERS = "address,undefined"
 # A leak is found at exit, an undefined operation ends the process; nothing is suppressed.
 ENVIRONMENT = {
@@ -59,7 +59,7 @@ def build(target: str) -> Path:
         "CMAKE_CXX_COMPILER": cxx,
         "CMAKE_C_COMPILER": c,
         "CMAKE_BUILD_TYPE": "Debug",
-        "CMAKE_CXX_FLAGS_DEBUG": "-O1 -gline-tables-only",
+        "CMAKE_CXX_FLAGS_DEBUG": "-O0 -gline-tables-only",
         "KFP_METAL_STANDIN": "ON",
         "KFP_METAL_CPP_DIR": str(headers),
         "KFP_PYTHON": "OFF",

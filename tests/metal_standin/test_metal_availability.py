@@ -60,7 +60,7 @@ def test_the_table_of_guarded_selectors_is_exactly_what_is_newer_than_the_minimu
 def test_every_guarded_selector_lies_behind_a_question():
     asked = set()
     for source in BACKEND.glob("*.cpp"):
-        asked |= set(re.findall(r'available\("([^"]+)"\)', source.read_text()))
+        asked |= set(re.findall(r'\bavailable\("([^"]+)"\)', source.read_text()))
     # The rest are methods of a residency set or take one, which only this one makes.
     of_residency_sets = {"addAllocation:", "requestResidency", "endResidency", "useResidencySet:"}
     assert asked == set(guarded()) - of_residency_sets
