@@ -197,6 +197,9 @@ CompilerOutput read_compiler_output(std::string_view text, std::string_view file
 }
 
 std::string in_metal_terms(std::string message) {
+    if (const std::size_t promoted = message.find(" [-Werror,"); promoted != std::string::npos) {
+        message.erase(promoted);
+    }
     if (message.find("__") == std::string::npos && message.find("vec<") == std::string::npos &&
         message.find("OpenCL") == std::string::npos && message.find("CL") == std::string::npos &&
         message.find("internal linkage") == std::string::npos && message.find("global constructor") == std::string::npos) {

@@ -43,6 +43,10 @@ kernel void f(device float* o) { o[0] = g(1.0f) + g(3) + g(float2(1)).x + float(
 float even(int n); float odd(int n) { return n == 0 ? 0 : even(n - 1); } float even(int n) { return n == 0 ? 1 : odd(n - 1); }
 struct Later; float take(device Later* p); struct Later { float v; }; float take(device Later* p) { return p->v; }
 kernel void f(device float* o, device Later* l) { o[0] = odd(5) + take(l); }
+//# accept the names of simd.h bare
+#include <metal_stdlib>
+#include <simd/simd.h>
+kernel void f(device simd_float4* o, constant matrix_float4x4& m, constant vector_float3& v) { simd::float4 a = o[0]; o[1] = m * a + simd_float4(v, simd::float2(1).x); }
 //# accept typedefs and aliases
 typedef float real; typedef float real3 __attribute__((ext_vector_type(3))); using index_t = uint; typedef device float* dptr; typedef struct Tag { int a; } Tag; using cptr = constant float*; typedef uint word_t, words_t[4];
 kernel void f(dptr o, cptr c, index_t i [[thread_position_in_grid]]) { real r = 1; Tag t; t.a = 2; words_t w; w[0] = 1; word_t x = w[0]; o[i] = r + t.a + c[0] + x; }
