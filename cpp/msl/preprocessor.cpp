@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "msl/lexer.hpp"
@@ -693,17 +692,5 @@ private:
 }  // namespace
 
 TokenStream preprocess(std::string_view source, Diagnostics& diagnostics) { return Preprocessor(diagnostics).run(source); }
-
-bool is_metal_header(std::string_view name) {
-    static const std::set<std::string_view> headers{
-        "metal_stdlib", "metal_types", "metal_config", "metal_math", "metal_integer", "metal_common", "metal_geometric",
-        "metal_graphics", "metal_matrix", "metal_relational", "metal_atomic", "metal_compute", "metal_simdgroup",
-        "metal_simdgroup_matrix", "metal_quadgroup", "metal_array", "metal_pack", "metal_texture", "metal_limits",
-        "metal_type_traits", "metal_utility", "metal_numeric", "metal_uniform", "metal_raytracing", "metal_tessellation",
-        "metal_visible_function_table", "metal_mesh", "metal_interpolate", "metal_logging", "metal_command_buffer",
-        "metal_assert", "metal_extended_vector", "metal_packed_vector", "metal_common_functions", "metal_function_constant",
-        "simd/simd.h"};
-    return headers.count(name) != 0;
-}
 
 }  // namespace kfp::msl
