@@ -193,4 +193,6 @@ Compiled compile(std::string_view source, const CompileOptions& options, const T
     return Compilation(options, toolchain, folder).run(source);
 }
 
+void build_library(const Toolchain& toolchain, Math math) { static_cast<void>(CompilerTools(toolchain, math)); }
+
 }  // namespace kfp::msl

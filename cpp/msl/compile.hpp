@@ -28,4 +28,7 @@ struct Compiled {
 Compiled compile(std::string_view source, const CompileOptions& options, const Toolchain& toolchain,
                  const std::string& folder);
 
+// Builds what all compilations share, if it isn't cached yet: seconds, once per installation. Throws kfp::Error.
+void build_library(const Toolchain& toolchain, Math math);
+
 }  // namespace kfp::msl

@@ -18,7 +18,9 @@
 namespace kfp {
 namespace {
 
-constexpr double open_seconds = 20.0;
+constexpr double open_seconds = 60.0;
+// Building the library headers takes seconds; a loaded machine, or another process that is at it, minutes.
+constexpr double warm_seconds = 600.0;
 // A compilation ends itself at its own limit, with a diagnostic; the parent steps in only when that failed.
 constexpr double compile_grace_seconds = 2.0;
 constexpr std::uint64_t small_reply = 64 * 1024;
@@ -88,6 +90,12 @@ void WorkerHost::limit_memory([[maybe_unused]] std::uint64_t bytes) {
 
 std::pair<std::uint32_t, CompileReport> WorkerHost::compile(std::string_view source, const CompileOptions& options) {
     const std::scoped_lock lock(one_at_a_time_);
+    if (bool& warmed = warmed_.at(static_cast<std::size_t>(options.math)); !warmed) {
+        Writer math;
+        math.put(options.math);
+        exchange(Request::warm, math.take(), warm_seconds, small_reply);
+        warmed = true;
+    }
     Writer writer;
     encode(writer, options);
     writer.text(source);

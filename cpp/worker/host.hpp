@@ -2,6 +2,7 @@
 // byte is checked, and anything out of order ends in a dead process and a WorkerFailure.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -113,6 +114,7 @@ private:
     std::uint64_t error_bytes_ = 0;
     SharedMemory status_;
     Mapping status_page_;
+    std::array<bool, 2> warmed_{};  // by Math
     std::vector<Execution> executions_;
     const PlanImage* current_plan_ = nullptr;  // of the request under way, to name kernels by
     std::uint64_t plan_bytes_ = 0;

@@ -15,7 +15,7 @@ namespace kfp {
 
 constexpr int worker_channel = 3;  // the worker's end of the socket
 
-enum class Request : std::uint32_t { open, compile, prepare, run, sample, read, quit };
+enum class Request : std::uint32_t { open, warm, compile, prepare, run, sample, read, quit };
 
 enum class Status : std::uint32_t {
     ok,

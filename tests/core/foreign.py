@@ -40,8 +40,11 @@ def text(value: bytes) -> bytes:
 
 
 def make(folder: Path, *answers: bytes | str) -> _core.Toolchain:
-    """A toolchain whose worker gives ``answers`` in turn: bytes are sent as they are, text is executed."""
+    """A toolchain whose worker gives ``answers`` in turn: bytes are sent as they are, text is executed.
+
+    It opens and warms up properly before that.
+    """
     program = folder / "worker"
-    program.write_text(_PROGRAM.format(python=sys.executable, answers=answers))
+    program.write_text(_PROGRAM.format(python=sys.executable, answers=(answer(), answer(), *answers)))
     program.chmod(0o700)
     return _core.Toolchain(clang="", clang_is_zig=False, msl_include="", cache=str(folder), sandbox=str(program))

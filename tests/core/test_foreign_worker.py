@@ -31,8 +31,8 @@ def use(worker: _core.Worker) -> None:
 
 
 def failure_of(folder: Path, *answers: bytes | str) -> _core.WorkerFailure:
-    """What comes of it when a worker opens properly and then gives ``answers`` to compile, prepare, run and read."""
-    worker = _core.Worker("cpu", make(folder, answer(), *answers), LIMITS)
+    """What comes of it when a worker opens properly, then gives ``answers`` to compile, prepare, run and read."""
+    worker = _core.Worker("cpu", make(folder, *answers), LIMITS)
     with pytest.raises(_core.WorkerFailure) as failure:
         use(worker)
     assert worker.closed
@@ -102,7 +102,7 @@ def test_times_that_cannot_be(tmp_path: Path, seconds: float) -> None:
 def test_samples_that_cannot_be(tmp_path: Path) -> None:
     for samples in [[0.1, 0.1], [float("nan"), 0.0], [-1.0, 1.0], [0.0], [0.0, 0.0, 0.0]]:
         payload = struct.pack(f"<{len(samples)}d", *samples)
-        worker = _core.Worker("cpu", make(tmp_path, answer(), COMPILED, PREPARED, answer(payload)), LIMITS)
+        worker = _core.Worker("cpu", make(tmp_path, COMPILED, PREPARED, answer(payload)), LIMITS)
         library, _ = worker.compile("")
         execution = worker.prepare(library, plan())
         with pytest.raises(_core.WorkerFailure) as failure:
@@ -112,7 +112,7 @@ def test_samples_that_cannot_be(tmp_path: Path) -> None:
 
 def test_a_worker_that_writes_nothing_leaves_zeros_and_cannot_reach_the_contents(tmp_path: Path) -> None:
     run = answer(struct.pack("<d", 0.0))
-    worker = _core.Worker("cpu", make(tmp_path, answer(), COMPILED, PREPARED, run, answer()), LIMITS)
+    worker = _core.Worker("cpu", make(tmp_path, COMPILED, PREPARED, run, answer()), LIMITS)
     library, _ = worker.compile("")
     execution = worker.prepare(library, plan())
     worker.run(execution)
@@ -123,7 +123,7 @@ def test_a_worker_that_writes_nothing_leaves_zeros_and_cannot_reach_the_contents
 def test_text_from_a_worker_is_cleaned(tmp_path: Path) -> None:
     diagnostic = struct.pack("<BII", 2, 3, 4) + text(b"bad \xc3\xa9 \xe2\x80\xae \xff \x1b[0m \x9b \xed\xa0\x80 \x00")
     report = answer(REPORT + struct.pack("<Q", 1) + diagnostic + struct.pack("<Q", 0))
-    worker = _core.Worker("cpu", make(tmp_path, answer(), report), LIMITS)
+    worker = _core.Worker("cpu", make(tmp_path, report), LIMITS)
     _, compiled = worker.compile("")
     (only,) = compiled.diagnostics
     assert (only.severity, only.line, only.column) == ("error", 3, 4)
@@ -132,7 +132,7 @@ def test_text_from_a_worker_is_cleaned(tmp_path: Path) -> None:
 
 
 def test_what_goes_wrong_on_our_side_is_not_put_down_to_the_candidate(tmp_path: Path) -> None:
-    worker = _core.Worker("cpu", make(tmp_path, answer(), answer(text(b"disk full"), status=ERROR)), LIMITS)
+    worker = _core.Worker("cpu", make(tmp_path, answer(text(b"disk full"), status=ERROR)), LIMITS)
     with pytest.raises(_core.Error, match="disk full") as error:
         worker.compile("")
     assert type(error.value) is _core.Error
@@ -140,12 +140,12 @@ def test_what_goes_wrong_on_our_side_is_not_put_down_to_the_candidate(tmp_path: 
 
 
 def test_a_worker_that_reads_nothing_does_not_block_the_parent(tmp_path: Path) -> None:
-    worker = _core.Worker("cpu", make(tmp_path, answer(), "time.sleep(60)"), LIMITS)
+    worker = _core.Worker("cpu", make(tmp_path, "time.sleep(60)"), LIMITS)
     with pytest.raises(_core.WorkerFailure) as failure:
         worker.compile("x")
     assert failure.value.kind == "timeout"
-    worker = _core.Worker("cpu", make(tmp_path, answer() + COMPILED, "time.sleep(60)"), LIMITS)
-    worker.compile("x")  # its answer came before the question
+    worker = _core.Worker("cpu", make(tmp_path, COMPILED, "time.sleep(60)"), LIMITS)
+    worker.compile("x")
     with pytest.raises(_core.WorkerFailure) as failure:
         worker.compile("y" * (8 << 20))
     assert failure.value.kind == "timeout"

@@ -21,4 +21,4 @@ def test_every_mutant_gets_a_verdict(first: int, toolchain: _core.Toolchain, cag
 
 def test_mutants_are_the_same_every_time() -> None:
     assert [mutant(n) for n in range(50)] == [mutant(n) for n in range(50)]
-    assert len({mutant(n) for n in range(200)}) > 190
+    assert len({mutant(n) for n in range(200)}) > 150
