@@ -1,7 +1,8 @@
 """The corpus of small Metal programs: what the front end must accept, and what it must refuse, where and why.
 
 A case starts at a line `//# accept NAME`, `//# refuse NAME [@ LINE][: MESSAGE]` or `//# no pipeline NAME: MESSAGE`;
-LINE counts from the line after it. The standard library's two customary lines are put before it unless NAME ends in `bare`.
+LINE counts from the line after it. The standard library's two customary lines are put before it, unless NAME ends in
+`bare`.
 """
 
 from __future__ import annotations
