@@ -129,7 +129,7 @@ CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_
     files.insert(files.end(), glue_files.begin(), glue_files.end());
     for (const fs::path& file : files) {
         // A precompiled header also holds the times of what it was made from.
-        const auto written = fs::last_write_time(file).time_since_epoch().count();
+        const auto written = static_cast<std::int64_t>(fs::last_write_time(file).time_since_epoch().count());
         content += file.string() + ' ' + std::to_string(written) + '\n' + read_file(file) + '\n';
     }
     key_ = sha256_hex(content).substr(0, 40);
