@@ -148,6 +148,7 @@ private:
         cap_commands({std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(allowed),
                       compile_memory_bytes_});
         libraries_.push_back(device_->compile(source, options));
+        runnable_.push_back(!options.check_only && libraries_.back()->report().compile_ok);
         Writer writer;
         writer.put(static_cast<std::uint32_t>(libraries_.size() - 1));
         encode(writer, libraries_.back()->report());
@@ -180,8 +181,8 @@ private:
     // Nothing of the candidate's has run yet, and from here on it can reach nothing but memory and the channel.
     void seal() {
         if (sealed_) return;
-        for (const auto& library : libraries_) {
-            if (library->report().compile_ok) library->load();
+        for (std::size_t i = 0; i < libraries_.size(); ++i) {
+            if (runnable_[i]) libraries_[i]->load();
         }
         confine_self(channel_);
         sealed_ = true;
@@ -233,6 +234,7 @@ private:
     std::unique_ptr<Device> device_;
     // Executions refer to libraries, libraries to the device: destroyed in the opposite order.
     std::vector<std::unique_ptr<Library>> libraries_;
+    std::vector<bool> runnable_;  // by library
     std::vector<Prepared> executions_;
 };
 

@@ -95,6 +95,17 @@ def test_a_report_of_a_source_with_errors(worker: _core.Worker) -> None:
     assert library == 1
 
 
+def test_a_library_for_a_check_only_does_not_stand_in_the_way(worker: _core.Worker) -> None:
+    checked, report = worker.compile(SOURCE, check_only=True)
+    assert report.compile_ok
+    library, _ = worker.compile(SOURCE)
+    execution = worker.prepare(library, plan("add"))
+    worker.run(execution)
+    assert read_sum(worker, execution) == [5 + 3 * i for i in range(N)]
+    with pytest.raises(_core.PipelineError, match="for a check only"):
+        worker.prepare(checked, plan("add"))
+
+
 def test_compiling_is_over_after_prepare(worker: _core.Worker) -> None:
     library, _ = worker.compile(SOURCE)
     worker.prepare(library, plan("add"))
