@@ -11,6 +11,9 @@ set(CMAKE_RANLIB "$ENV{KFP_ZIG_TOOLS}/zig-ranlib")
 set(CMAKE_INSTALL_NAME_TOOL /bin/true)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
+# zig adds checks of its own to a debug build.
+set(CMAKE_C_FLAGS_INIT -fno-sanitize=undefined)
+set(CMAKE_CXX_FLAGS_INIT -fno-sanitize=undefined)
 # Two headers that zig's copy of the macOS ones lacks, and text stubs of three libraries.
 include_directories(SYSTEM "${CMAKE_CURRENT_LIST_DIR}/../missing")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-F${CMAKE_CURRENT_LIST_DIR}/stubs -L${CMAKE_CURRENT_LIST_DIR}/stubs")
