@@ -6,6 +6,8 @@
 
 #include "msl/inputs.hpp"
 #include "msl/reserved_names.hpp"
+#include "msl/temporaries.hpp"
+#include "msl/types.hpp"
 
 namespace kfp::msl {
 namespace {
@@ -22,7 +24,7 @@ bool is_for_compiler(std::string_view name) {
 class Rewriter {
 public:
     Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
-        : program_(program), kernels_(kernels), options_(options) {
+        : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)) {
         for (const ThreadgroupVariable& variable : kernels.variables) {
             variables_[variable.declaration.begin].push_back(&variable);
         }
@@ -104,8 +106,98 @@ private:
             if (const auto found = closed_after_.find(j); found != closed_after_.end()) {
                 put(std::string(static_cast<std::size_t>(found->second), ')'), j, 0);
             }
+            if (const auto found = temporaries_.after.find(j); found != temporaries_.after.end()) {
+                overloads_for_temporaries(found->second);
+            }
         }
         return next;
+    }
+
+    void overloads_for_temporaries(const Forwarding& forwarding) {
+        const unsigned all = (1U << forwarding.temporaries()) - 1;
+        const bool deduced = forwarding.function->is_template;
+        // A template can't deduce through a conversion, so it gets an overload for every choice of temporaries.
+        const unsigned first = !deduced ? all : forwarding.in_thread ? 0 : 1;
+        for (unsigned chosen = first; chosen <= all; ++chosen) {
+            if (chosen == first || chosen == all || forwarding.temporaries() <= 3) {
+                overload_head(forwarding, chosen, deduced, "");
+                forward(forwarding, chosen, deduced);
+            }
+        }
+        if (forwarding.keeps_others_out) {
+            // Without these the overload for temporaries would take objects from anywhere.
+            for (const char* space : {"__global", "__local"}) {
+                overload_head(forwarding, 0, deduced, space);
+                put_ours("= delete;", forwarding.callee.begin);
+            }
+        }
+    }
+
+    void put_tokens(Range range, std::string_view but_not = "") {
+        for (Index i = range.begin; i < range.end;) {
+            i = !but_not.empty() && is(i, but_not) ? i + 1 : rewrite_token(i, range.end);
+        }
+    }
+
+    void overload_head(const Forwarding& forwarding, unsigned chosen, bool deduced, std::string_view space) {
+        const Function& function = *forwarding.function;
+        put_tokens({template_begin(function.head.begin), function.head.begin});
+        function_prefix(function);
+        put_tokens({function.head.begin, function.parameters.begin});
+        unsigned bit = 1;
+        for (const ForwardedParameter& parameter : forwarding.parameters) {
+            if (&parameter != &forwarding.parameters.front()) {
+                put_ours(",", parameter.name);
+            }
+            const bool temporary = parameter.takes_temporary() && (chosen & bit) != 0;
+            bit <<= parameter.takes_temporary() ? 1U : 0U;
+            if (temporary && !deduced) {
+                put_ours("::__kfp::temporary<", parameter.name);
+                put_tokens(parameter.type);
+                put_ours(">", parameter.name);
+                put_tokens({parameter.name, parameter.tokens.end});
+            } else {
+                put_tokens(parameter.tokens, temporary ? "thread" : "");
+            }
+        }
+        put_ours(")", forwarding.callee.begin);
+        put_tokens(forwarding.qualifiers, forwarding.in_thread ? "thread" : "");
+        put_ours(forwarding.space_implied && !forwarding.in_thread ? "__private" : space, forwarding.callee.begin);
+        put_tokens(forwarding.rest);
+    }
+
+    void forward(const Forwarding& forwarding, unsigned chosen, bool deduced) {
+        const Index near = forwarding.callee.begin;
+        put_ours("{ return", near);
+        if (!forwarding.record.empty()) {
+            put_ours(forwarding.in_thread ? "::__kfp::in_thread(this)->" : "this->", near);
+            put_ours(forwarding.template_arguments.empty() ? "" : "template", near);
+        }
+        put_tokens(forwarding.callee);
+        std::string separator = forwarding.template_arguments.empty() ? "" : "<";
+        for (const std::string& argument : forwarding.template_arguments) {
+            put_ours(separator + argument, near);
+            separator = ",";
+        }
+        put_ours(forwarding.template_arguments.empty() ? "(" : ">(", near);
+        unsigned bit = 1;
+        for (const ForwardedParameter& parameter : forwarding.parameters) {
+            if (&parameter != &forwarding.parameters.front()) {
+                put_ours(",", near);
+            }
+            const bool temporary = parameter.takes_temporary() && (chosen & bit) != 0;
+            bit <<= parameter.takes_temporary() ? 1U : 0U;
+            if (temporary && deduced) {
+                put_ours("(const __private", near);
+                put_tokens(parameter.type);
+                put_ours("&)", near);
+            }
+            identifier(parameter.name);
+            if (temporary && !deduced) {
+                put_ours(".object", near);
+            }
+        }
+        put_ours("); }", near);
     }
 
     // The record that a function is a method of: declared in it, or defined outside as Record::name. Empty for none.
@@ -240,11 +332,24 @@ private:
     }
 
     void take_value(Range operand) {
-        if (operand.empty() || !may_be_lvalue(operand)) {
+        if (operand.empty() || !(may_be_lvalue(operand) || is_construction(operand))) {
             return;
         }
         ++opened_before_[operand.begin];
         ++closed_after_[operand.end - 1];
+    }
+
+    // T(x, y): the compiler holds that to be in thread memory, T(x) not.
+    bool is_construction(Range operand) const {
+        Index i = operand.begin;
+        while (i + 2 < operand.end && token(i).is_identifier() && is(i + 1, "::")) {
+            i += 2;
+        }
+        const std::string& name = token(i).text;
+        const bool type = is_metal_type(name) || is_metal_type_template(name) || program_.type_names.count(name) != 0 ||
+                          program_.template_parameters.count(name) != 0;
+        const Index open = is(i + 1, "<") ? skip_angles(program_, i + 1, operand.end) : i + 1;
+        return type && open < operand.end && is(open, "(") && program_.match[open] == operand.end - 1;
     }
 
     bool may_be_lvalue(Range operand) const {
@@ -268,6 +373,9 @@ private:
     }
 
     Index rewrite_token(Index i, Index end) {
+        if (temporaries_.dropped.count(i) != 0) {
+            return i + 1;
+        }
         if (const AttributeGroup* group = program_.group_at(i)) {
             keep_attributes(*group);
             return group->range.end;
@@ -507,6 +615,7 @@ private:
     const Program& program_;
     const Kernels& kernels_;
     const CompileOptions& options_;
+    const Temporaries temporaries_;
     std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
     std::map<Index, const Function*> functions_;
     std::map<Index, const Function*> hidden_parameter_;

@@ -14,6 +14,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/signature_rule.cpp
   cpp/msl/structure.cpp
   cpp/msl/target.cpp
+  cpp/msl/temporaries.cpp
   cpp/msl/toolchain.cpp
   cpp/msl/types.cpp
 )

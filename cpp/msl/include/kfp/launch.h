@@ -46,6 +46,16 @@ KFP_VALUE_IN(__generic)
 template <class T>
 KFP_CONSTEXPR typename value_of<T>::type value(T&& operand) { return operand; }
 
+// A parameter of the overload that takes temporaries: an object in thread memory, or a temporary, but nothing else.
+template <class T>
+struct temporary {
+    const __private T& object;
+    KFP_CONSTEXPR temporary(const __private T& from) : object(from) {}
+    KFP_CONSTEXPR temporary(T&& from) : object((const __private T&)from) {}
+};
+
+template <class T> KFP_CONSTEXPR __private T* in_thread(__generic T* object) { return (__private T*)object; }
+
 struct triple {
     uint x, y, z;
 };
