@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include "msl/reserved_names.hpp"
@@ -100,8 +101,15 @@ private:
         if (!first && token == none) {
             return;  // a note about our own headers
         }
-        Diagnostic diagnostic{line.severity, 0, 0, in_metal_terms(std::string(line.message))};
+        const std::string_view message = line.severity == Severity::error ? line.message.substr(0, line.message.rfind(" [-W")) : line.message;
+        Diagnostic diagnostic{line.severity, 0, 0, in_metal_terms(std::string(message))};
         place(diagnostic, line, token);
+        if (first) {
+            tell_deleted_overload(diagnostic.message);
+            candidates_.clear();
+        } else if (is_superfluous_candidate(diagnostic)) {
+            return;
+        }
         if (!first && awaiting_place_) {
             // The fault showed inside the library: name the place in the program that led there.
             Diagnostic& fault = result_.diagnostics.back();
@@ -124,6 +132,28 @@ private:
         if (first && token != none) {
             const std::vector<Diagnostic> notes = macro_notes(program_.stream, program_.token(token));
             result_.diagnostics.insert(result_.diagnostics.end(), notes.begin(), notes.end());
+        }
+    }
+
+    // Of a list of candidates, one note for each function of the program; our overloads stand at its place too.
+    bool is_superfluous_candidate(const Diagnostic& note) {
+        if (note.message.rfind("built-in candidate", 0) == 0 || note.message == "candidate function" ||
+            note.message.find("has been explicitly deleted") != std::string::npos) {
+            return true;
+        }
+        return note.message.rfind("candidate ", 0) == 0 &&
+               (candidates_.size() == max_candidates || !candidates_.emplace(note.line, note.column).second);
+    }
+
+    // Overloads that keep objects of other address spaces out are ours, if the program deletes nothing.
+    void tell_deleted_overload(std::string& message) const {
+        static const std::regex call("call to deleted member function '([^']*)'");
+        static const std::regex operation("overload resolution selected deleted operator '([^']*)'");
+        const std::vector<Token>& tokens = program_.stream.tokens;
+        if (message.find(" deleted ") != std::string::npos &&
+            std::none_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.is("delete"); })) {
+            message = std::regex_replace(message, call, "no matching member function for call to '$1'");
+            message = std::regex_replace(message, operation, "no viable overloaded operator '$1'");
         }
     }
 
@@ -182,12 +212,38 @@ private:
     bool muted_ = false;
     bool awaiting_place_ = false;
     bool in_use_ = false;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> candidates_;
+    static constexpr std::size_t max_candidates = 8;
 };
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
         text.replace(at, from.size(), to);
     }
+}
+
+// Every object that names no address space is in thread memory; a message says so of what is pointed at only.
+std::string without_thread_variables(std::string_view message) {
+    std::string result;
+    bool quoted = false;
+    for (std::size_t i = 0; i < message.size(); ++i) {
+        constexpr std::string_view word = "thread";
+        const std::string_view rest = message.substr(i);
+        const bool at_word = quoted && rest.substr(0, word.size()) == word && rest.size() > word.size();
+        const char next = at_word ? rest[word.size()] : ' ';
+        const char before = i > 0 ? message[i - 1] : ' ';
+        if (at_word && (before == '*' || before == '&') && (next == '\'' || next == ')' || next == ' ' || next == '*' || next == '&' || next == '[')) {
+            i += word.size() - 1;
+            continue;
+        }
+        if (at_word && before == '\'' && next == ' ' && rest.substr(0, rest.find('\'')).find_first_of("*&") == std::string_view::npos) {
+            i += word.size();
+            continue;
+        }
+        quoted = quoted != (message[i] == '\'');
+        result += message[i];
+    }
+    return result;
 }
 
 }  // namespace
@@ -197,8 +253,10 @@ CompilerOutput read_compiler_output(std::string_view text, std::string_view file
 }
 
 std::string in_metal_terms(std::string message) {
-    if (const std::size_t promoted = message.find(" [-Werror,"); promoted != std::string::npos) {
-        message.erase(promoted);
+    constexpr std::size_t max_length = 4000;
+    if (message.size() > max_length) {
+        message.resize(max_length);
+        message += " …";
     }
     if (message.find("__") == std::string::npos && message.find("vec<") == std::string::npos &&
         message.find("OpenCL") == std::string::npos && message.find("CL") == std::string::npos &&
@@ -238,7 +296,8 @@ std::string in_metal_terms(std::string message) {
     replace_all(result, "has internal linkage but is not defined", "is not defined");
     replace_all(result, "declaration requires a global constructor", "program scope variable must be initialized with a constant expression");
     replace_all(result, "__kfp::", "metal::");
-    return result;
+    static const std::regex repeated("('[^']*') \\(aka \\1\\)");
+    return std::regex_replace(without_thread_variables(result), repeated, "$1");
 }
 
 }  // namespace kfp::msl

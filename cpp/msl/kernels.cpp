@@ -229,7 +229,7 @@ private:
         const Index name = declared_name(program_, bare);
         const bool named = name != none && name > range.begin;
         parameter.name = named ? spelling(name) : "";
-        parameter.type = program_.text({range.begin, named ? name : bare.end});
+        parameter.type = type_text({range.begin, named ? name : bare.end});
         const bool indirect = has_any(bare, {"*", "&"}) || (named && name + 1 < bare.end && is(name + 1, "["));
         const Range alias = indirect ? Range{} : alias_in({range.begin, named ? name : bare.end});
         if (indirect || has_any(alias, {"*", "&"})) {
@@ -242,6 +242,20 @@ private:
         parameter.index = unnumbered;
         for_attributes(range, [&](const Attribute& attribute) { read_parameter_attribute(attribute, parameter); });
         return parameter;
+    }
+
+    // Without attributes.
+    std::string type_text(Range range) const {
+        std::string text;
+        Index begin = range.begin;
+        for (Index i = range.begin; i < range.end; ++i) {
+            if (const AttributeGroup* group = program_.group_at(i)) {
+                text += program_.text({begin, i});
+                begin = group->range.end;
+                i = begin - 1;
+            }
+        }
+        return text + program_.text({begin, range.end});
     }
 
     Range alias_in(Range type) const {

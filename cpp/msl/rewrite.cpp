@@ -5,6 +5,7 @@
 #include <set>
 
 #include "msl/inputs.hpp"
+#include "msl/methods.hpp"
 #include "msl/reserved_names.hpp"
 #include "msl/temporaries.hpp"
 #include "msl/types.hpp"
@@ -24,7 +25,7 @@ bool is_for_compiler(std::string_view name) {
 class Rewriter {
 public:
     Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
-        : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)) {
+        : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)), methods_(find_methods(program)) {
         for (const ThreadgroupVariable& variable : kernels.variables) {
             variables_[variable.declaration.begin].push_back(&variable);
         }
@@ -36,9 +37,6 @@ public:
         }
         for (const Declaration& declaration : program.declarations) {
             declarations_[declaration.tokens.begin] = &declaration;
-        }
-        for (const Function& function : program.functions) {
-            find_method_qualifier(function);
         }
         find_conditionals();
         for (const FunctionConstantVariable& constant : kernels.constants) {
@@ -90,11 +88,14 @@ private:
             const bool none_given = parameters.empty() || (parameters.end == parameters.begin + 1 && is(parameters.begin, "void"));
             put_ours(none_given ? "__local char* __kfp_tg" : ", __local char* __kfp_tg", i);
         }
-        if (const auto found = left_out_.find(i); found != left_out_.end()) {
+        if (const auto found = methods_.left_out.find(i); found != methods_.left_out.end()) {
             return found->second;
         }
-        if (qualified_before_.count(i) != 0) {
+        if (methods_.qualified_before.count(i) != 0) {
             put_ours("__private", i);
+        }
+        if (methods_.into_device_before.count(i) != 0) {
+            put_ours("::__kfp::in_device(", i);
         }
         if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
             for (int n = 0; n < found->second; ++n) {
@@ -105,6 +106,9 @@ private:
         for (Index j = i; j < next; ++j) {
             if (const auto found = closed_after_.find(j); found != closed_after_.end()) {
                 put(std::string(static_cast<std::size_t>(found->second), ')'), j, 0);
+            }
+            if (methods_.into_device_after.count(j) != 0) {
+                put(")", j, 0);
             }
             if (const auto found = temporaries_.after.find(j); found != temporaries_.after.end()) {
                 overloads_for_temporaries(found->second);
@@ -141,7 +145,7 @@ private:
 
     void overload_head(const Forwarding& forwarding, unsigned chosen, bool deduced, std::string_view space) {
         const Function& function = *forwarding.function;
-        put_tokens({template_begin(function.head.begin), function.head.begin});
+        put_tokens({template_begin(program_, function.head.begin), function.head.begin});
         function_prefix(function);
         put_tokens({function.head.begin, function.parameters.begin});
         unsigned bit = 1;
@@ -198,95 +202,6 @@ private:
             }
         }
         put_ours("); }", near);
-    }
-
-    // The record that a function is a method of: declared in it, or defined outside as Record::name. Empty for none.
-    std::string record_of(const Function& function) const {
-        const Scope& scope = program_.scopes[function.scope];
-        if (scope.kind == ScopeKind::record) {
-            return scope.name;
-        }
-        if (function.name == none || function.name < 2 || !is(function.name - 1, "::")) {
-            return "";
-        }
-        Index i = function.name - 2;
-        for (int depth = is(i, ">") ? 1 : 0; depth > 0 && i > function.head.begin;) {
-            --i;
-            depth += is(i, ">") ? 1 : is(i, "<") ? -1 : 0;
-            i -= depth == 0 ? 1U : 0U;
-        }
-        return is_record(token(i).text) ? token(i).text : "";
-    }
-
-    bool is_record(const std::string& name) const {
-        return std::any_of(program_.scopes.begin(), program_.scopes.end(),
-                           [&](const Scope& scope) { return scope.kind == ScopeKind::record && scope.name == name; });
-    }
-
-    bool is_static(const Function& function) const {
-        for (Index i = function.head.begin; i < function.parameters.begin; ++i) {
-            if (is(i, "static") || is(i, "friend") || is(i, "using") || is(i, "typedef")) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // A method that names no address space is one of objects in thread memory. One of device objects is declared for
-    // constant ones too (there is no other way to say it), so the overload for constant objects is left out then.
-    void find_method_qualifier(const Function& function) {
-        const std::string record = record_of(function);
-        const bool defined_outside = program_.scopes[function.scope].kind != ScopeKind::record;
-        if (record.empty() && defined_outside) {
-            return;
-        }
-        Index i = function.parameters.end + 1;
-        bool spaced = false;
-        std::string qualifiers;
-        for (; is(i, "const") || is(i, "volatile") || is_address_space(token(i)); ++i) {
-            spaced = spaced || is_address_space(token(i));
-            qualifiers += is(i, "constant") ? "const device" : token(i).text;
-            if (is(i, "device") || is(i, "constant")) {
-                method_spaces_.insert(i);
-            }
-        }
-        if (spaced) {
-            const bool constant = qualifiers.find("const") != std::string::npos && qualifiers.find("device") != std::string::npos;
-            const std::string key = record + ' ' + program_.text({function.head.begin, function.parameters.end}) + (constant ? " constant" : qualifiers) +
-                                    (defined_outside ? " outside" : "") + std::to_string(function.scope);
-            if (constant && !methods_of_constants_.insert(key).second) {
-                left_out_[template_begin(function.head.begin)] = function.body.empty() && !function.defined ? function.head.end : function.body.end + 1;
-            }
-            return;
-        }
-        const bool constructor = function.name != none && token(function.name).text == record;
-        if (constructor || is_static(function) || (function.name != none && function.name > 0 && is(function.name - 1, "~")) ||
-            (defined_outside && declared_static(record, token(function.name).text))) {
-            return;
-        }
-        if (is(i, "{") || is(i, ";") || is(i, "&") || is(i, "->") || is(i, "noexcept") || program_.group_at(i) != nullptr) {
-            qualified_before_.insert(i);
-        }
-    }
-
-    bool declared_static(const std::string& record, const std::string& name) const {
-        return std::any_of(program_.functions.begin(), program_.functions.end(), [&](const Function& function) {
-            return program_.scopes[function.scope].kind == ScopeKind::record && program_.scopes[function.scope].name == record &&
-                   function.name != none && token(function.name).text == name && is_static(function);
-        });
-    }
-
-    // Where `template <…>` before a declaration begins, or the declaration itself.
-    Index template_begin(Index begin) const {
-        if (begin == 0 || !is(begin - 1, ">")) {
-            return begin;
-        }
-        Index i = begin - 1;
-        for (int depth = 1; depth > 0 && i > 0;) {
-            --i;
-            depth += is(i, ">") ? 1 : is(i, ">>") ? 2 : is(i, "<") ? -1 : 0;
-        }
-        return i > 0 && is(i - 1, "template") ? i - 1 : begin;
     }
 
     // Marks the operands of every ?: that may be lvalues, of which the value is to be taken.
@@ -400,7 +315,7 @@ private:
 
     void identifier(Index i) {
         const Token& t = token(i);
-        if (t.is("device") && method_spaces_.count(i) != 0) {
+        if (t.is("device") && methods_.spaces.count(i) != 0) {
             put("__global", i);
         } else if (t.is("device")) {
             put("__attribute__((opencl_global_device))", i);
@@ -443,9 +358,10 @@ private:
     // Internal linkage: what no kernel uses is then not compiled, and nothing is exported but the entry points.
     void function_prefix(const Function& function) {
         const bool member = program_.scopes[function.scope].kind == ScopeKind::record;
-        bool has_storage = false;
+        const Index callee = callee_begin(program_, function);
+        bool has_storage = callee != none && callee > 0 && is(callee - 1, "::");
         for (Index i = function.head.begin; i < function.parameters.begin; ++i) {
-            has_storage = has_storage || is(i, "static") || is(i, "extern") || is(i, "inline") || is(i, "constexpr") || is(i, "friend") || is(i, "::");
+            has_storage = has_storage || is(i, "static") || is(i, "extern") || is(i, "friend");
         }
         if (function.is_kernel) {
             put_ours(function.is_template || has_storage ? "__attribute__((always_inline))" : "static __attribute__((always_inline))",
@@ -593,12 +509,13 @@ private:
         const std::string types = "typedef ::__kfp::signature<decltype(" + kernel.callee + ")> __kfp_s [[maybe_unused]]; ";
         const auto line = [&](const std::string& text) { put_ours(text, at); };
         line("#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable");
-        line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
-        line(types + "const kfp_launch __kfp_l = *__kfp_in;");
-        line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
-        line(call(kernel));
-        line("}");
+        // One of the two: optimising a kernel's body twice would double the time that compiling takes.
         if (kernel.synchronises || options_.checked || options_.check_only) {
+            line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
+            line(types + "const kfp_launch __kfp_l = *__kfp_in;");
+            line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+            line(call(kernel));
+            line("}");
             return;
         }
         line(head + "__kfp_group_" + n + "(const __private kfp_launch* __kfp_in) {");
@@ -616,15 +533,12 @@ private:
     const Kernels& kernels_;
     const CompileOptions& options_;
     const Temporaries temporaries_;
+    const Methods methods_;
     std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
     std::map<Index, const Function*> functions_;
     std::map<Index, const Function*> hidden_parameter_;
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
-    std::set<Index> qualified_before_;
-    std::set<Index> method_spaces_;
-    std::set<std::string> methods_of_constants_;
-    std::map<Index, Index> left_out_;
     std::map<Index, int> opened_before_;
     std::map<Index, int> closed_after_;
     Rewritten out_;

@@ -229,7 +229,9 @@ private:
             return;
         }
         for (Index i = name + 1; i < declarator.end; ++i) {
-            if (is(i, "=") || is(i, "{") || is(i, "(")) {
+            if (is(i, "__attribute__") && is(i + 1, "(")) {
+                i = program_.match[i + 1];
+            } else if (is(i, "=") || is(i, "{") || is(i, "(")) {
                 error(name, "variable in threadgroup address space cannot have an initializer");
                 return;
             }

@@ -6,6 +6,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/hygiene.cpp
   cpp/msl/kernels.cpp
   cpp/msl/lexer.cpp
+  cpp/msl/methods.cpp
   cpp/msl/pointer_rule.cpp
   cpp/msl/preprocessor.cpp
   cpp/msl/rewrite.cpp

@@ -228,7 +228,7 @@ CommandResult CompilerTools::compile(const std::string& folder, const std::strin
     std::vector<std::string> arguments = language_;
     append(arguments, diagnostic_arguments());
     append(arguments, {"-include-pch", precompiled_, "-dependency-file", object + ".d", "-sys-header-deps", "-MT", object,
-                       "-emit-obj", "-o", object, source});
+                       "-disable-llvm-verifier", "-discard-value-names", "-emit-obj", "-o", object, source});
     return run_confined(command(clang(arguments), folder));
 }
 

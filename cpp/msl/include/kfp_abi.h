@@ -28,9 +28,10 @@ struct kfp_launch {
     unsigned threadgroup_position_in_grid[3];
 };
 
-/* Every image exports, for its kernel number i (order of CompileReport::kernels):
+/* Every image exports, for its kernel number i (order of CompileReport::kernels), one of
      void __kfp_thread_<i>(const struct kfp_launch*, unsigned x, unsigned y, unsigned z)   one thread
-     void __kfp_group_<i>(const struct kfp_launch*)   a whole threadgroup; only where the kernel never synchronises
+     void __kfp_group_<i>(const struct kfp_launch*)   a whole threadgroup
+   the second where the kernel never synchronises and the image is not for the checked mode;
    and, from the runtime glue that is linked into it, `const struct kfp_runtime* __kfp_runtime`, which the loader sets
    before anything runs and makes read-only afterwards. */
 

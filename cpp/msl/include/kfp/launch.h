@@ -55,6 +55,11 @@ struct temporary {
 };
 
 template <class T> KFP_CONSTEXPR __private T* in_thread(__generic T* object) { return (__private T*)object; }
+// What a method of device objects returns.
+template <class T> KFP_INLINE device T& in_device(__global T& object) { return *(device T*)&object; }
+template <class T> KFP_INLINE device T* in_device(__global T* object) { return (device T*)object; }
+template <class T> KFP_INLINE device T& in_device(device T& object) { return object; }
+template <class T> KFP_INLINE device T* in_device(device T* object) { return object; }
 
 struct triple {
     uint x, y, z;

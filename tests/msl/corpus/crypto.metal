@@ -1,0 +1,31 @@
+//# accept constructors that name address spaces
+struct G { ulong v; constexpr G() thread = default; constexpr G() device = default; constexpr G() threadgroup = default; G(ulong x) thread : v(x) {} G(ulong x) constant : v(x) {} G operator+(G o) const { return G(v + o.v); } };
+kernel void f(device ulong* o, constant G& c) { G a(1), b = c, d; d = a + b + G(2) + 3ul; o[0] = d.v; threadgroup G s; s = d; }
+//# accept operators defined outside of the struct
+struct G { ulong v; thread G& operator*=(G o); G operator-() const; bool operator==(G o) const; };
+inline thread G& G::operator*=(G o) { v *= o.v; return *this; }
+inline G G::operator-() const { return G{0 - v}; }
+bool G::operator==(G o) const { return v == o.v; }
+kernel void f(device ulong* o) { G a{1}, b{2}; a *= b; o[0] = (-a).v + (a == b); }
+//# accept a function declared inline and defined without it
+inline ulong mul(ulong a, ulong b); ulong half_of(ulong a);
+ulong mul(ulong a, ulong b) { return a * b; }
+inline ulong half_of(ulong a) { return a >> 1; }
+kernel void f(device ulong* o) { o[0] = mul(o[1], half_of(o[2])); }
+//# accept an attribute behind a threadgroup variable
+kernel void f(device uint4* o, uint t [[thread_index_in_threadgroup]]) { threadgroup uchar raw[256] __attribute__((aligned(16))); threadgroup uint4* v = (threadgroup uint4*)raw; v[t & 15] = uint4(t); threadgroup_barrier(mem_flags::mem_threadgroup); o[t] = v[15 - (t & 15)]; }
+//# accept an unused parameter marked so
+kernel void f(device uint* o, uint i [[thread_position_in_grid]], [[maybe_unused]] uint t [[thread_index_in_threadgroup]]) { o[i] = 1; }
+//# accept references into device objects from their methods
+struct L { ulong v[4]; device ulong& at(uint i) device { return v[i]; } const device ulong& at(uint i) const device { return v[i]; } constant ulong& at(uint i) const constant { return v[i]; } thread ulong& at(uint i) thread { return v[i]; } device ulong* data() device { return v; } device L& self() device { return *this; } };
+kernel void f(device L* l, constant L& c, uint i [[thread_position_in_grid]]) { L x = l[i]; x.at(0) = c.at(1); device ulong& r = l[i].at(2); r = x.at(0); device ulong* p = l[i].data(); p[3] = l[i].self().at(1); l[i].at(0) += 1; }
+//# refuse a thread method on a device object @ 2: no matching member function for call to 'get'
+struct S { ulong v[6]; ulong get(uint i) const { return v[i]; } };
+kernel void f(device S* s, device ulong* o) { o[0] = s[0].get(1); }
+//# refuse a thread operator on a device object @ 2: no viable overloaded operator '[]'
+struct S { ulong v[6]; ulong operator[](uint i) const { return v[i]; } };
+kernel void f(device S* s, device ulong* o) { o[0] = s[0][1]; }
+//# refuse a device pointer as a thread one @ 1: cannot initialize a variable of type 'thread ulong *' (aka 'thread unsigned long *') with an lvalue of type 'device ulong *' (aka 'device unsigned long *')
+kernel void f(device ulong* o) { thread ulong* p = o; *p = 1; }
+//# refuse a wider vector @ 1: no viable conversion from 'device float4' to 'float3'
+kernel void f(device float4* o) { float3 v = o[0]; o[1].xyz = v; }
