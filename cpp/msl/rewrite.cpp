@@ -10,6 +10,7 @@
 #include "msl/temporaries.hpp"
 #include "msl/types.hpp"
 
+#include "msl/vector_lists.hpp"
 namespace kfp::msl {
 namespace {
 
@@ -25,7 +26,11 @@ bool is_for_compiler(std::string_view name) {
 class Rewriter {
 public:
     Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
-        : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)), methods_(find_methods(program)) {
+        : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)), methods_(find_methods(program)),
+          vector_lists_(find_short_vector_lists(program)) {
+        for (const auto& [begin, list] : vector_lists_) {
+            list_ends_.insert(program.match[list.brace]);
+        }
         for (const ThreadgroupVariable& variable : kernels.variables) {
             variables_[variable.declaration.begin].push_back(&variable);
         }
@@ -296,9 +301,15 @@ private:
             return group->range.end;
         }
         const Token& t = token(i);
-        if (t.kind == TokenKind::pragma) {
+        if (list_ends_.count(i) != 0) {
+            put(")", i);
+        } else if (t.kind == TokenKind::pragma) {
             put("#" + t.text, i, 1);
         } else if (t.kind == TokenKind::number) {
+        if (const auto list = vector_lists_.find(i); list != vector_lists_.end()) {
+            put((list->second.initializes ? "= ::__kfp::listed<" : "::__kfp::listed<") + list->second.type + ">(", i);
+            return list->second.brace + 1;
+        }
             number(i);
         } else if (!t.is_identifier()) {
             put(t.text, i);
@@ -541,6 +552,8 @@ private:
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
     std::map<Index, int> opened_before_;
     std::map<Index, int> closed_after_;
+    const std::map<Index, VectorList> vector_lists_;
+    std::set<Index> list_ends_;
     Rewritten out_;
 };
 

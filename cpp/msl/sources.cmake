@@ -19,3 +19,4 @@ set(KFP_MSL_SOURCES
   cpp/msl/toolchain.cpp
   cpp/msl/types.cpp
 )
+  cpp/msl/vector_lists.cpp

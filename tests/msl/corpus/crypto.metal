@@ -1,5 +1,5 @@
 //# accept constructors that name address spaces
-struct G { ulong v; constexpr G() thread = default; constexpr G() device = default; constexpr G() threadgroup = default; G(ulong x) thread : v(x) {} G(ulong x) constant : v(x) {} G operator+(G o) const { return G(v + o.v); } };
+struct G { ulong v; G() thread = default; G() device = default; G() threadgroup = default; G(ulong x) thread : v(x) {} G(ulong x) constant : v(x) {} G operator+(G o) const { return G(v + o.v); } };
 kernel void f(device ulong* o, constant G& c) { G a(1), b = c, d; d = a + b + G(2) + 3ul; o[0] = d.v; threadgroup G s; s = d; }
 //# accept operators defined outside of the struct
 struct G { ulong v; thread G& operator*=(G o); G operator-() const; bool operator==(G o) const; };
@@ -29,3 +29,10 @@ kernel void f(device S* s, device ulong* o) { o[0] = s[0][1]; }
 kernel void f(device ulong* o) { thread ulong* p = o; *p = 1; }
 //# refuse a wider vector @ 1: no viable conversion from 'device float4' to 'float3'
 kernel void f(device float4* o) { float3 v = o[0]; o[1].xyz = v; }
+//# accept lists shorter than their vectors
+constant float4 k = {1}; constant uint2 m{3}; static_assert(uint4{7}.y == 0 && uint4{7, 8}.z == 0 && float3{1, 2}.x == 1, "zeros follow");
+struct S { float4 v = {2}; uint3 w{1, 2}; };
+kernel void f(device float4* o, constant float& x, uint i [[thread_position_in_grid]]) { float4 a = {x}, b{x, 2}, c = {a}, d = float4{x} + 1, e = {1, 2, 3, 4}; const uint2 h = {i}; S s; o[0] = a + b + c + d + e + k + s.v + h.x + m.y; float4 z = {}; float4 y[2] = {{1, 2, 3, 4}, z}; o[1] = y[1]; }
+//# refuse a struct's flat list with a vector member @ 2: excess elements in struct initializer
+struct A { float3 v; float w; };
+kernel void f(device float* o) { A a = {1, 2, 3, 4}; o[0] = a.w; }

@@ -61,6 +61,21 @@ template <class T> KFP_INLINE device T* in_device(__global T* object) { return (
 template <class T> KFP_INLINE device T& in_device(device T& object) { return object; }
 template <class T> KFP_INLINE device T* in_device(device T* object) { return object; }
 
+// A vector from a braced list of fewer elements than it has components.
+template <class V, class... A>
+KFP_CONSTEXPR V listed(A... elements) {
+    if constexpr (((__is_arithmetic(A) || __is_enum(A)) && ...)) {
+        typedef decltype(V()[0]) T;
+        const T x[4] = {T(elements)...};
+        if constexpr (sizeof(V) == 2 * sizeof(T)) return V(x[0], x[1]);
+        else if constexpr (__is_same(V, vec<T, 3>)) return V(x[0], x[1], x[2]);
+        else return V(x[0], x[1], x[2], x[3]);
+    } else {
+        const V v = {elements...};
+        return v;
+    }
+}
+
 struct triple {
     uint x, y, z;
 };
