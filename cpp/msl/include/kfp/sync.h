@@ -12,6 +12,17 @@ __attribute__((convergent)) const __global struct kfp_simd_frame* __kfp_simd_exc
     const __private void* value, unsigned bytes, unsigned width, __private unsigned* lane);
 }
 
+namespace __kfp {
+
+// Waits for the other lanes of the simdgroup, those excepted that are further on in the code.
+KFP_INLINE void reconverge() {
+    char nothing = 0;
+    unsigned lane;
+    __kfp_simd_exchange(&nothing, 0, KFP_SIMD_WIDTH, &lane);
+}
+
+}  // namespace __kfp
+
 namespace metal {
 
 enum class mem_flags {
@@ -43,11 +54,7 @@ enum thread_scope {
 
 KFP_INLINE void threadgroup_barrier(mem_flags) { __kfp_threadgroup_barrier(); }
 
-KFP_INLINE void simdgroup_barrier(mem_flags) {
-    char nothing = 0;
-    unsigned lane;
-    __kfp_simd_exchange(&nothing, 0, KFP_SIMD_WIDTH, &lane);
-}
+KFP_INLINE void simdgroup_barrier(mem_flags) { __kfp::reconverge(); }
 
 KFP_INLINE void atomic_thread_fence(mem_flags, memory_order order, thread_scope = thread_scope_device) {
     if (order != memory_order_relaxed) __atomic_thread_fence(__ATOMIC_SEQ_CST);
