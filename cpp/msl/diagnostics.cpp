@@ -147,12 +147,12 @@ private:
 
     // Overloads that keep objects of other address spaces out are ours, if the program deletes nothing.
     void tell_deleted_overload(std::string& message) const {
-        static const std::regex call("call to deleted member function '([^']*)'");
+        static const std::regex call("call to deleted (member )?function '([^']*)'");
         static const std::regex operation("overload resolution selected deleted operator '([^']*)'");
         const std::vector<Token>& tokens = program_.stream.tokens;
         if (message.find(" deleted ") != std::string::npos &&
             std::none_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.is("delete"); })) {
-            message = std::regex_replace(message, call, "no matching member function for call to '$1'");
+            message = std::regex_replace(message, call, "no matching $1function for call to '$2'");
             message = std::regex_replace(message, operation, "no viable overloaded operator '$1'");
         }
     }

@@ -61,7 +61,7 @@ private:
     static bool is_forbidden_keyword(std::string_view name) {
         static const std::set<std::string_view> names{
             "__declspec", "__pragma", "__local", "__constant", "__private", "__generic", "__kernel", "__read_only", "__write_only",
-            "__read_write", "_Float16", "__float128", "__bf16", "__int128", "_BitInt", "_ExtInt", "__building_module", "__MODULE__",
+            "__read_write", "_Float16", "__float128", "__bf16", "__int128", "__int128_t", "__uint128_t", "_BitInt", "_ExtInt", "__building_module", "__MODULE__",
             "__auto_type", "__thread", "_Thread_local", "_Atomic", "_Generic", "__ptrauth", "__block", "__weak", "__strong", "vec_type_hint",
             "__cdecl", "__stdcall", "_cdecl", "__fastcall", "__vectorcall", "__unaligned", "__uptr", "__sptr", "__ptr32", "__ptr64",
             "addrspace_cast", "__real", "__imag", "_Complex", "_Imaginary", "__func_constant", "__typeof_unqual"};

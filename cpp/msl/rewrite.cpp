@@ -4,14 +4,15 @@
 #include <map>
 #include <set>
 
+#include "msl/constant_guards.hpp"
 #include "msl/inputs.hpp"
 #include "msl/methods.hpp"
 #include "msl/reserved_names.hpp"
 #include "msl/temporaries.hpp"
 #include "msl/types.hpp"
-
 #include "msl/vector_lists.hpp"
 namespace kfp::msl {
+
 namespace {
 
 // In tokens: what is longer between '?' and its end is left alone, so that chains of conditionals take linear time.
@@ -27,7 +28,7 @@ class Rewriter {
 public:
     Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
         : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)), methods_(find_methods(program)),
-          vector_lists_(find_short_vector_lists(program)) {
+          vector_lists_(find_short_vector_lists(program)), guards_(find_constant_guards(program)) {
         for (const auto& [begin, list] : vector_lists_) {
             list_ends_.insert(program.match[list.brace]);
         }
@@ -122,10 +123,26 @@ private:
         return next;
     }
 
+            if (const auto found = guards_.find(j); found != guards_.end()) {
+                keep_device_memory_out(found->second);
+            }
     void overloads_for_temporaries(const Forwarding& forwarding) {
         const unsigned all = (1U << forwarding.temporaries()) - 1;
         const bool deduced = forwarding.function->is_template;
         // A template can't deduce through a conversion, so it gets an overload for every choice of temporaries.
+    void keep_device_memory_out(const ConstantGuard& guard) {
+        const Function& function = *guard.function;
+        for (const Index word : guard.words) {
+            put_tokens({template_begin(program_, function.head.begin), function.head.begin});
+            function_prefix(function);
+            put_tokens({function.head.begin, word});
+            put_ours("const __attribute__((opencl_global_device))", word);
+            put_tokens({word + 1, function.parameters.end + 1});
+            put_tokens(guard.tail);
+            put_ours("= delete;", word);
+        }
+    }
+
         const unsigned first = !deduced ? all : forwarding.in_thread ? 0 : 1;
         for (unsigned chosen = first; chosen <= all; ++chosen) {
             if (chosen == first || chosen == all || forwarding.temporaries() <= 3) {
@@ -135,9 +152,10 @@ private:
         }
         if (forwarding.keeps_others_out) {
             // Without these the overload for temporaries would take objects from anywhere.
-            for (const char* space : {"__global", "__local"}) {
+            for (const auto& [space, memory] : {std::pair{"__global", "device or constant"}, {"__local", "threadgroup"}}) {
                 overload_head(forwarding, 0, deduced, space);
-                put_ours("= delete;", forwarding.callee.begin);
+                put_ours("= delete(\"an object in " + std::string(memory) + " memory, for a method of objects in thread memory\");",
+                         forwarding.callee.begin);
             }
         }
     }
@@ -304,12 +322,12 @@ private:
         if (list_ends_.count(i) != 0) {
             put(")", i);
         } else if (t.kind == TokenKind::pragma) {
-            put("#" + t.text, i, 1);
-        } else if (t.kind == TokenKind::number) {
         if (const auto list = vector_lists_.find(i); list != vector_lists_.end()) {
             put((list->second.initializes ? "= ::__kfp::listed<" : "::__kfp::listed<") + list->second.type + ">(", i);
             return list->second.brace + 1;
         }
+            put("#" + t.text, i, 1);
+        } else if (t.kind == TokenKind::number) {
             number(i);
         } else if (!t.is_identifier()) {
             put(t.text, i);
@@ -554,6 +572,7 @@ private:
     std::map<Index, int> closed_after_;
     const std::map<Index, VectorList> vector_lists_;
     std::set<Index> list_ends_;
+    const std::map<Index, ConstantGuard> guards_;
     Rewritten out_;
 };
 

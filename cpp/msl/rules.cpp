@@ -33,6 +33,9 @@ public:
 
     void run() {
         check_words();
+        for (const Index label : program_.labels) {
+            error(label, "labeled statements are not supported in Metal");
+        }
         for (const Function& function : program_.functions) {
             check_function_attributes(function);
         }
@@ -62,8 +65,10 @@ private:
             if (!t.is_identifier()) {
                 continue;
             }
-            if (t.text == "double") {
-                error(i, "'double' is not supported in Metal");
+            if (t.text == "double" || t.text == "goto") {
+                error(i, "'" + t.text + "' is not supported in Metal");
+            } else if (t.text == "long" && is(i + 1, "long")) {
+                error(i, "'long long' is not supported in Metal");
             } else if (t.text == "metal" && !program_.stream.includes_metal && !missed_include) {
                 missed_include = true;
                 error(i, i > 0 && is(i - 1, "namespace") ? "expected namespace name" : "use of undeclared identifier 'metal'");

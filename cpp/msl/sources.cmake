@@ -1,6 +1,7 @@
 set(KFP_MSL_SOURCES
   cpp/msl/compile.cpp
   cpp/msl/condition.cpp
+  cpp/msl/constant_guards.cpp
   cpp/msl/declarators.cpp
   cpp/msl/diagnostics.cpp
   cpp/msl/hygiene.cpp
@@ -18,5 +19,5 @@ set(KFP_MSL_SOURCES
   cpp/msl/temporaries.cpp
   cpp/msl/toolchain.cpp
   cpp/msl/types.cpp
-)
   cpp/msl/vector_lists.cpp
+)

@@ -392,6 +392,7 @@ private:
             return i + 1;
         }
         if (token(i).is_identifier() && i + 1 < range.end && is(i + 1, ":")) {
+            program_.labels.push_back(i);
             return i + 2;
         }
         if (is(i, "if") && i + 1 < range.end && is(i + 1, "constexpr")) {

@@ -74,6 +74,7 @@ struct Program {
     std::vector<Function> functions;
     std::vector<Declaration> declarations;
     std::vector<AttributeGroup> attributes;
+    std::vector<Index> labels;
     std::set<std::string, std::less<>> type_names;        // records, enums, aliases
     std::map<std::string, Range, std::less<>> aliases;    // of typedef and using, the whole declaration
     std::set<std::string, std::less<>> template_parameters;

@@ -36,3 +36,34 @@ kernel void f(device float4* o, constant float& x, uint i [[thread_position_in_g
 //# refuse a struct's flat list with a vector member @ 2: excess elements in struct initializer
 struct A { float3 v; float w; };
 kernel void f(device float* o) { A a = {1, 2, 3, 4}; o[0] = a.w; }
+//# accept constant and device overloads of one function
+inline ulong pick(constant ulong* t, uint i) { return t[i]; }
+inline ulong pick(device const ulong* t, uint i) { return t[i]; }
+template <typename P> inline ulong any_of(P p) { return p[0]; } inline ulong any_of(constant ulong& x, uint) { return x; }
+template <uint N> inline ulong fixed(constant ulong (&t)[N]) { return t[N - 1]; }
+struct F { static ulong load(constant ulong* p, uint n = 1) { return p[n]; } ulong v; };
+constant ulong table[3] = {1, 2, 3};
+kernel void f(device ulong* o, constant ulong* c) { o[0] = pick(c, 1) + pick(o, 1) + any_of(o) + any_of(c) + any_of(c[1], 2) + fixed(table) + F::load(c) + F::load(table, 2); }
+//# refuse device memory for a constant pointer @ 2: no matching function for call to 'h'
+inline ulong h(constant ulong* p, uint n) { return p[n]; }
+kernel void f(device ulong* o, device const ulong* q) { o[0] = h(q, 1); }
+//# refuse device memory for a constant reference @ 2: no matching function for call to 'h'
+inline ulong h(thread ulong* r, const constant ulong& p) { return p + *r; }
+kernel void f(device ulong* o) { ulong x = 1; o[0] = h(&x, o[1]); }
+//# refuse device memory for a constant pointer of a template @ 2: no matching function for call to 'h'
+template <typename T, uint N> inline T h(constant T* p) { T r = 0; for (uint i = 0; i < N; ++i) r += p[i]; return r; }
+kernel void f(device ulong* o) { o[0] = h<ulong, 3>(o); }
+//# refuse device memory for a constant pointer of a static method @ 2: no matching function for call to 'load'
+struct F { ulong v; static F load(constant ulong* p) { return {p[0]}; } };
+kernel void f(device ulong* o) { o[0] = F::load(o).v; }
+//# refuse goto @ 1: 'goto' is not supported in Metal
+kernel void f(device ulong* o, uint i [[thread_position_in_grid]]) { if (i > 5) goto out; o[i] = 1; out: return; }
+//# refuse a label @ 2: labeled statements are not supported in Metal
+kernel void f(device ulong* o, uint i [[thread_position_in_grid]]) {
+    outer: for (uint j = 0; j < i; ++j) { o[j] = 1; }
+}
+//# refuse long long @ 1: 'long long' is not supported in Metal
+typedef unsigned long long u64;
+kernel void f(device u64* o) { o[0] = 1; }
+//# refuse a 128-bit integer @ 1: use of undeclared identifier '__uint128_t'
+kernel void f(device ulong* o) { o[0] = (ulong)(((__uint128_t)o[1] * o[2]) >> 64); }

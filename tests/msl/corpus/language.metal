@@ -3,8 +3,7 @@ kernel void f(device int* o, constant int& n) {
     for (int i = 0, j = 10; i < j; ++i, --j) { if (i == 3) continue; if (j == 5) break; o[i] = j; }
     int k = 0; while (true) { if (++k > n) break; } do { --k; } while (k > 0);
     switch (n) { case 0: case 1: o[0] = 1; break; case 2: { int t = 2; o[0] = t; break; } default: o[0] = 3; }
-    goto done; done: o[1] = n > 0 ? 1 : n < 0 ? -1 : 0; for (;;) { break; } if (int x = n) o[2] = x; else o[2] = 1; ;
-    label: if (o[3]++ < 3) goto label;
+    o[1] = n > 0 ? 1 : n < 0 ? -1 : 0; for (;;) { break; } if (int x = n) o[2] = x; else o[2] = 1; ;
 }
 //# accept structs, unions, enums and bit-fields
 enum Kind { kA, kB = 5, kC }; enum class Mode : uchar { off, on = 3 };
@@ -63,8 +62,8 @@ kernel void f(device float* o, device P* ps) { P a, b(1), c{1, 2}, d = P(3, 4), 
 kernel void f(device volatile float* a, const device float* const b, device float* __restrict c, device const volatile uint* d) { volatile float x = a[0]; const float y = b[0]; c[0] = x + y + d[0]; a[1] = 2; }
 //# accept integer arithmetic of all widths
 kernel void f(device ulong* u, device long* l, device ushort* s, device uchar* c, device char* b) { u[0] = u[1] * 6364136223846793005ul + 1442695040888963407UL; l[0] = -l[1] / 3 % 7; s[0] = s[1] << 3 | s[2] >> 13; c[0] = ~c[1] + 1; b[0] = -b[1]; u[2] = mulhi(u[0], u[1]); u[3] = ulong(uint(u[0])) * uint(u[1]); l[1] = l[0] >> 63; u[4] = popcount(u[0]) + clz(u[1]) + ctz(u[2]); s[1] = rotate(s[0], ushort(3)); u[5] = 1ul << 40; int shift = 3; u[6] <<= shift; }
-//# accept long long and other spellings
-kernel void f(device ulong* u) { unsigned long long a = 1ull; long long b = -1ll; unsigned x = 3; signed char c = -1; unsigned char d = 2; long int e = 4; short int g = 5; u[0] = a + b + x + c + d + e + g; size_t n = sizeof(a); uint64_t q = 3; int32_t w = 2; u[1] = n + q + w; ptrdiff_t p = 1; u[2] = p; }
+//# accept integer types in other spellings
+kernel void f(device ulong* u) { unsigned long a = 1ull; long b = -1ll; unsigned x = 3; signed char c = -1; unsigned char d = 2; long int e = 4; short int g = 5; u[0] = a + b + x + c + d + e + g; size_t n = sizeof(a); uint64_t q = 3; int32_t w = 2; u[1] = n + q + w; ptrdiff_t p = 1; u[2] = p; }
 //# accept array of arrays and std-like array
 kernel void f(device float* o) { float a[3][4] = {{1, 2}, {3}}; array<float, 4> b = {1, 2, 3, 4}; array<array<int, 2>, 2> c = {{{1, 2}, {3, 4}}}; thread float* row = a[1]; row[2] = b[3] + c[1][0] + b.size(); for (auto x : b) o[1] += x; float s[] = {1, 2, 3}; o[0] = a[1][2] + sizeof(s) / sizeof(s[0]); }
 //# accept a comma, casts and sizeof in expressions

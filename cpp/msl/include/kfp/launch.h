@@ -70,6 +70,8 @@ KFP_CONSTEXPR V listed(A... elements) {
         if constexpr (sizeof(V) == 2 * sizeof(T)) return V(x[0], x[1]);
         else if constexpr (__is_same(V, vec<T, 3>)) return V(x[0], x[1], x[2]);
         else return V(x[0], x[1], x[2], x[3]);
+    } else if constexpr (sizeof...(A) > 1) {
+        return V(elements...);
     } else {
         const V v = {elements...};
         return v;
