@@ -11,8 +11,8 @@
 #include "msl/temporaries.hpp"
 #include "msl/types.hpp"
 #include "msl/vector_lists.hpp"
-namespace kfp::msl {
 
+namespace kfp::msl {
 namespace {
 
 // In tokens: what is longer between '?' and its end is left alone, so that chains of conditionals take linear time.
@@ -119,17 +119,13 @@ private:
             if (const auto found = temporaries_.after.find(j); found != temporaries_.after.end()) {
                 overloads_for_temporaries(found->second);
             }
+            if (const auto found = guards_.find(j); found != guards_.end()) {
+                keep_device_memory_out(found->second);
+            }
         }
         return next;
     }
 
-            if (const auto found = guards_.find(j); found != guards_.end()) {
-                keep_device_memory_out(found->second);
-            }
-    void overloads_for_temporaries(const Forwarding& forwarding) {
-        const unsigned all = (1U << forwarding.temporaries()) - 1;
-        const bool deduced = forwarding.function->is_template;
-        // A template can't deduce through a conversion, so it gets an overload for every choice of temporaries.
     void keep_device_memory_out(const ConstantGuard& guard) {
         const Function& function = *guard.function;
         for (const Index word : guard.words) {
@@ -143,6 +139,10 @@ private:
         }
     }
 
+    void overloads_for_temporaries(const Forwarding& forwarding) {
+        const unsigned all = (1U << forwarding.temporaries()) - 1;
+        const bool deduced = forwarding.function->is_template;
+        // A template can't deduce through a conversion, so it gets an overload for every choice of temporaries.
         const unsigned first = !deduced ? all : forwarding.in_thread ? 0 : 1;
         for (unsigned chosen = first; chosen <= all; ++chosen) {
             if (chosen == first || chosen == all || forwarding.temporaries() <= 3) {
@@ -318,14 +318,14 @@ private:
             keep_attributes(*group);
             return group->range.end;
         }
-        const Token& t = token(i);
-        if (list_ends_.count(i) != 0) {
-            put(")", i);
-        } else if (t.kind == TokenKind::pragma) {
         if (const auto list = vector_lists_.find(i); list != vector_lists_.end()) {
             put((list->second.initializes ? "= ::__kfp::listed<" : "::__kfp::listed<") + list->second.type + ">(", i);
             return list->second.brace + 1;
         }
+        const Token& t = token(i);
+        if (list_ends_.count(i) != 0) {
+            put(")", i);
+        } else if (t.kind == TokenKind::pragma) {
             put("#" + t.text, i, 1);
         } else if (t.kind == TokenKind::number) {
             number(i);
@@ -563,6 +563,9 @@ private:
     const CompileOptions& options_;
     const Temporaries temporaries_;
     const Methods methods_;
+    const std::map<Index, VectorList> vector_lists_;
+    std::set<Index> list_ends_;
+    const std::map<Index, ConstantGuard> guards_;
     std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
     std::map<Index, const Function*> functions_;
     std::map<Index, const Function*> hidden_parameter_;
@@ -570,9 +573,6 @@ private:
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
     std::map<Index, int> opened_before_;
     std::map<Index, int> closed_after_;
-    const std::map<Index, VectorList> vector_lists_;
-    std::set<Index> list_ends_;
-    const std::map<Index, ConstantGuard> guards_;
     Rewritten out_;
 };
 
