@@ -123,6 +123,7 @@ private:
         compile_seconds_ = request.compile_seconds;
         compile_memory_bytes_ = request.compile_memory_bytes;
         toolchain_ = request.toolchain;
+        device_name_ = request.device;
         device_ = open_device(request.device, toolchain_);
         return {};
     }
@@ -134,7 +135,7 @@ private:
         if (!device_) throw ProtocolError("warm before open");
 #ifdef __linux__
         cap_commands({});
-        if (device_->info().name == "cpu") msl::build_library(toolchain_, math);
+        if (device_name_ == "cpu") msl::build_library(toolchain_, math);
 #endif
         return {};
     }
@@ -228,6 +229,7 @@ private:
     Mapping page_;
     StatusPage* status_ = nullptr;
     Toolchain toolchain_;
+    std::string device_name_;
     double compile_seconds_ = 0.0;
     std::uint64_t compile_memory_bytes_ = 0;
     bool sealed_ = false;

@@ -71,10 +71,10 @@ std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, c
         Kernel& kernel = kernels.emplace_back();
         kernel.info = compiled.report.kernels[i];
         if (!kernel.info.pipeline_error.empty()) continue;
-        kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
         kernel.synchronises = compiled.kernels[i].synchronises;
         kernel.threadgroup_extent = compiled.kernels[i].threadgroup_extent;
         kernel.group_entry = reinterpret_cast<GroupEntry>(image.symbol("__kfp_group_" + number));
+        if (kernel.group_entry == nullptr) kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
     }
     return std::make_shared<const LoadedImage>(LoadedImage{std::move(image), std::move(kernels)});
 }
@@ -111,6 +111,11 @@ public:
     std::unique_ptr<Execution> prepare(const Plan& plan, std::span<const std::byte> contents, const RunOptions& options,
                                        Progress* progress) override {
         load();
+        for (const Kernel& kernel : image_->kernels) {
+            if (options.checked && kernel.group_entry != nullptr) {
+                throw PipelineError("kernel '" + kernel.info.name + "' was not compiled for a checked run");
+            }
+        }
         return std::make_unique<CpuExecution>(image_, threads_, plan, contents, options, progress);
     }
 

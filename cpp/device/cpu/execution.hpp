@@ -17,8 +17,8 @@ namespace kfp::cpu {
 // A kernel of a compiled image: what the front end found out about it, and where it begins.
 struct Kernel {
     KernelInfo info;
-    ThreadEntry thread_entry = nullptr;
-    GroupEntry group_entry = nullptr;  // nullptr where the kernel synchronises, and in an image for the checked mode
+    ThreadEntry thread_entry = nullptr;  // where the kernel synchronises, and in an image for the checked mode
+    GroupEntry group_entry = nullptr;    // in all other cases
     bool synchronises = true;
     std::uint32_t threadgroup_extent = 0;  // bytes that its threadgroup variables span
 };
