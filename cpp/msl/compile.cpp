@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include "msl/diagnostics.hpp"
 #include "msl/kernels.hpp"
@@ -55,9 +56,19 @@ public:
 
     Compiled run(std::string_view source) {
         const auto start = std::chrono::steady_clock::now();
-        compile(source);
+        try {
+            compile(source);
+        } catch (const std::logic_error& fault) {
+            diagnostics_.error(Position{}, std::string("this program is beyond the front end: ") + fault.what());
+        }
         result_.report.compile_ok = !diagnostics_.has_errors();
         result_.report.diagnostics = diagnostics_.list();
+        for (Diagnostic& diagnostic : result_.report.diagnostics) {
+            // An error about the program as a whole stands where it begins.
+            if (diagnostic.severity == Severity::error && diagnostic.line == 0) {
+                diagnostic.line = diagnostic.column = 1;
+            }
+        }
         if (!result_.report.compile_ok) {
             result_.image.clear();
         }
@@ -82,6 +93,7 @@ private:
         }
         for (const Kernel& kernel : kernels.kernels) {
             result_.report.kernels.push_back(kernel.info);
+            require_constants(program, kernels, kernel, result_.report.kernels.back());
             result_.kernels.push_back({kernel.synchronises, threadgroup_extent(kernels, kernel)});
         }
         if (diagnostics_.has_errors()) {
@@ -90,8 +102,11 @@ private:
         const Rewritten rewritten = rewrite(program, kernels, options_);
         write_file(folder_ + "/" + program_file, rewritten.text);
         const CompilerTools tools(toolchain_, options_.math);
+        const bool synchronises = std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
+                                              [](const Kernel& kernel) { return kernel.synchronises; });
         const CommandResult compiled =
-            options_.check_only ? tools.check(folder_, program_file) : tools.compile(folder_, program_file, "candidate.o");
+            options_.check_only ? tools.check(folder_, program_file)
+                                : tools.compile(folder_, program_file, "candidate.o", synchronises);
         const CompilerOutput output = read_compiler_output(compiled.err, program_file, program, rewritten);
         diagnostics_.append(output.diagnostics);
         if (output.has_errors) {
@@ -108,6 +123,19 @@ private:
         set_threadgroup_memory(kernels, output);
         if (!options_.check_only) {
             link(tools);
+        }
+    }
+
+    // A pipeline needs a value for every function constant, unless the kernel asks which ones have one.
+    void require_constants(const Program& program, const Kernels& kernels, const Kernel& kernel, KernelInfo& info) const {
+        for (const Index c : kernel.constants) {
+            const FunctionConstantVariable& constant = kernels.constants[c];
+            const bool given = std::any_of(options_.constants.begin(), options_.constants.end(),
+                                           [&](const FunctionConstant& value) { return value.index == constant.index; });
+            if (!given && !kernel.tests_constants && info.pipeline_error.empty()) {
+                info.pipeline_error = "function constant '" + program.token(constant.name).text + "' at index " +
+                                      std::to_string(constant.index) + " has no value";
+            }
         }
     }
 

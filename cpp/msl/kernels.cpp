@@ -6,6 +6,7 @@
 
 #include "msl/inputs.hpp"
 #include "msl/preprocessor.hpp"
+#include "msl/reach.hpp"
 
 namespace kfp::msl {
 namespace {
@@ -30,7 +31,7 @@ public:
             }
         }
         read_instantiations();
-        find_synchronising();
+        look_into_kernels();
         return std::move(result_);
     }
 
@@ -421,46 +422,28 @@ private:
         }
     }
 
-    // ---- which kernels synchronise
+    // ---- what kernels use
 
     static bool synchronises_by_name(std::string_view name) {
         return name.substr(0, 5) == "simd_" || name.substr(0, 5) == "quad_" || name.substr(0, 9) == "simdgroup" ||
                name == "threadgroup_barrier";
     }
 
-    // By reachability over names: every function (or constructor, or operator) that a body could mean is followed.
-    void find_synchronising() {
-        std::multimap<std::string, Index, std::less<>> by_name;
-        std::vector<Index> unnamed;
-        for (Index f = 0; f < program_.functions.size(); ++f) {
-            if (program_.functions[f].defined) {
-                const Index name = program_.functions[f].name;
-                name == none ? unnamed.push_back(f) : static_cast<void>(by_name.emplace(spelling(name), f));
-            }
+    void look_into_kernels() {
+        const Reach reach(program_);
+        std::multimap<std::string_view, Index> constants;
+        for (Index c = 0; c < result_.constants.size(); ++c) {
+            constants.emplace(token(result_.constants[c].name).text, c);
         }
         for (Kernel& kernel : result_.kernels) {
-            std::vector<bool> seen(program_.functions.size());
-            std::vector<Index> open = unnamed;
-            open.push_back(kernel.function);
-            while (!open.empty() && !kernel.synchronises) {
-                const Index f = open.back();
-                open.pop_back();
-                if (seen[f]) {
-                    continue;
+            reach.from(kernel.function, [&](Index i) {
+                kernel.synchronises = kernel.synchronises || synchronises_by_name(token(i).text);
+                kernel.tests_constants = kernel.tests_constants || is(i, "is_function_constant_defined");
+                const auto [first, last] = constants.equal_range(token(i).text);
+                for (auto at = first; at != last; ++at) {
+                    kernel.constants.insert(at->second);
                 }
-                seen[f] = true;
-                const Function& function = program_.functions[f];
-                for (Index i = function.parameters.begin; i < function.body.end; ++i) {
-                    if (!token(i).is_identifier() || program_.group_at(i) != nullptr) {
-                        continue;
-                    }
-                    kernel.synchronises = kernel.synchronises || (i >= function.body.begin && synchronises_by_name(token(i).text));
-                    const auto [first, last] = by_name.equal_range(token(i).text);
-                    for (auto at = first; at != last; ++at) {
-                        open.push_back(at->second);
-                    }
-                }
-            }
+            });
         }
     }
 

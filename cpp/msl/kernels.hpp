@@ -1,6 +1,7 @@
 // The signature reader: which kernels a program has, what each parameter is bound to, and what a kernel can reach.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Kernel {
     Index name_token = none; // where a diagnostic about this kernel points
     std::string callee;      // the expression that names it: ::ns::f<float>
     bool synchronises = false;
+    std::set<Index> constants;     // the function constants it uses, by index into Kernels::constants
+    bool tests_constants = false;  // whether it asks which of them are defined
     std::vector<Range> parameter_ranges;  // one per info.parameters
 };
 

@@ -67,3 +67,10 @@ typedef unsigned long long u64;
 kernel void f(device u64* o) { o[0] = 1; }
 //# refuse a 128-bit integer @ 1: use of undeclared identifier '__uint128_t'
 kernel void f(device ulong* o) { o[0] = (ulong)(((__uint128_t)o[1] * o[2]) >> 64); }
+//# no pipeline a function constant without a value: function constant 'W' at index 3 has no value
+constant uint W [[function_constant(3)]]; constant uint mask = (1u << W) - 1u;
+inline uint digit(uint x) { return x & mask; }
+kernel void f(device uint* o) { o[0] = digit(o[1]); }
+//# accept a function constant that no kernel uses, or that is asked for
+constant uint W [[function_constant(0)]]; constant uint V [[function_constant(1)]]; constant bool has_v = is_function_constant_defined(V); constant uint v = has_v ? V : 8;
+kernel void f(device uint* o) { o[0] = v; }
