@@ -10,6 +10,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/methods.cpp
   cpp/msl/pointer_rule.cpp
   cpp/msl/preprocessor.cpp
+  cpp/msl/reach.cpp
   cpp/msl/rewrite.cpp
   cpp/msl/rules.cpp
   cpp/msl/sha256.cpp
