@@ -12,6 +12,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_
     cpp/device/cpu/context_switch.cpp
     cpp/device/cpu/device.cpp
     cpp/device/cpu/dispatch.cpp
+    cpp/device/cpu/division.cpp
     cpp/device/cpu/execution.cpp
     cpp/device/cpu/fault.cpp
     cpp/device/cpu/fibers.cpp

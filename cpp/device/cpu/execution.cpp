@@ -181,6 +181,7 @@ CpuExecution::CpuExecution(std::shared_ptr<const LoadedImage> image, std::shared
     under_way_.plan = &plan_;
     under_way_.buffers = &buffers_;
     under_way_.image = &image_->image;
+    under_way_.checked = mode_.order_seed.has_value();
 }
 
 void CpuExecution::list_reset_pieces(std::span<const std::byte> contents) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "device/cpu/division.hpp"
 #include "device/cpu/host_threads.hpp"
 
 namespace kfp::cpu {
@@ -179,13 +180,18 @@ void describe(Message& message, int signal, const siginfo_t& info, const ucontex
 void handle(int signal, siginfo_t* info, void* context) {
     const RunUnderWay* const run = run_under_way.load();
     const FaultSink sink = fault_sink.load();
+    auto& machine_context = *static_cast<ucontext_t*>(context);
+    if (run != nullptr && !run->checked && signal == SIGFPE && run->image->contains(info->si_addr) &&
+        complete_division(machine_context)) {
+        return;
+    }
     if (run != nullptr && sink != nullptr) {
         const std::uint32_t number = run->dispatch.load(std::memory_order_relaxed);
         const Dispatch& dispatch = run->plan->dispatches[number];
         const HostThread* const thread = HostThread::current();
         Message message;
         message << "kernel '" << run->plan->kernels[dispatch.kernel] << "' ";
-        describe(message, signal, *info, *static_cast<const ucontext_t*>(context), *run, thread, dispatch);
+        describe(message, signal, *info, machine_context, *run, thread, dispatch);
         if (thread != nullptr) {
             const auto& group = thread->launch.threadgroup_position_in_grid;
             message << " (threadgroup " << Extent{group[0], group[1], group[2]};

@@ -24,6 +24,7 @@ struct RunUnderWay {
     const Plan* plan = nullptr;
     const BufferStore* buffers = nullptr;
     const Image* image = nullptr;
+    bool checked = false;  // then a division by zero is a fault, too
     std::atomic<std::uint32_t> dispatch{0};
 };
 
