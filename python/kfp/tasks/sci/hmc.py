@@ -178,9 +178,8 @@ sigma of an exact simulation. Scored against the FP32 peak at K * (L + 1) * (2 d
         if not finite.all():
             chain, i = (int(index) for index in np.unravel_index(int(np.argmin(finite)), q.shape))
             count = int(np.count_nonzero(~finite))
-            return Check(
-                False, float(count), 0.0, "values that are not finite", f"first in chain {chain}, coordinate {i}"
-            )
+            detail = f"{count} of {q.size} values are not finite; first in chain {chain}, coordinate {i}"
+            return Check(False, float(count), 0.0, "values that are not finite", detail)
         sigma = np.sqrt(np.diag(expected["covariance"]))
         steps = configuration.integer("steps")
         statistics = (
