@@ -102,8 +102,11 @@ private:
         const Rewritten rewritten = rewrite(program, kernels, options_);
         write_file(folder_ + "/" + program_file, rewritten.text);
         const CompilerTools tools(toolchain_, options_.math);
+        const bool synchronises = std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
+                                              [](const Kernel& kernel) { return kernel.synchronises; });
         const CommandResult compiled =
-            options_.check_only ? tools.check(folder_, program_file) : tools.compile(folder_, program_file, "candidate.o");
+            options_.check_only ? tools.check(folder_, program_file)
+                                : tools.compile(folder_, program_file, "candidate.o", synchronises);
         const CompilerOutput output = read_compiler_output(compiled.err, program_file, program, rewritten);
         diagnostics_.append(output.diagnostics);
         if (output.has_errors) {

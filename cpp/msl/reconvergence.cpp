@@ -127,7 +127,7 @@ private:
             return read_loop(i, end, body, conditional);
         }
         if (is(i, "do")) {
-            return read_do(i, end, body, conditional);
+            return read_do(i, end, body);
         }
         if (is(i, "case") || is(i, "default")) {
             while (i < end && !is(i, ":")) {
@@ -183,7 +183,7 @@ private:
         return past;
     }
 
-    Index read_do(Index i, Index end, Body& outer, bool conditional) {
+    Index read_do(Index i, Index end, Body& outer) {
         Body body;
         const Index head = read_statement(i + 1, end, body, false);
         if (head + 1 >= end || !is(head, "while") || !is(head + 1, "(")) {

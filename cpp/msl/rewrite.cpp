@@ -7,6 +7,7 @@
 #include "msl/constant_guards.hpp"
 #include "msl/inputs.hpp"
 #include "msl/methods.hpp"
+#include "msl/reconvergence.hpp"
 #include "msl/reserved_names.hpp"
 #include "msl/temporaries.hpp"
 #include "msl/types.hpp"
@@ -56,6 +57,7 @@ public:
             i = rewrite_at(i, end);
         }
         add_constants();
+        define_derived();
         for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
             add_entry_points(k);
         }
@@ -87,6 +89,9 @@ private:
         if (const auto found = functions_.find(i); found != functions_.end()) {
             function_prefix(*found->second);
         } else if (const auto local = declarations_.find(i); local != declarations_.end()) {
+            if (derives_from_constants(*local->second)) {
+                return declare_derived(*local->second);
+            }
             declaration_prefix(*local->second);
         }
         if (const auto found = hidden_parameter_.find(i); found != hidden_parameter_.end()) {
@@ -102,6 +107,9 @@ private:
         }
         if (methods_.into_device_before.count(i) != 0) {
             put_ours("::__kfp::in_device(", i);
+        }
+        if (const auto found = reconvergence_.before.find(i); found != reconvergence_.before.end()) {
+            put_ours(found->second, i);
         }
         if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
             for (int n = 0; n < found->second; ++n) {
@@ -358,6 +366,8 @@ private:
             put("__restrict", i);
         } else if (t.is("kernel")) {
             // The entry points are ours; the user's function is an ordinary one.
+        } else if (reconvergence_.while_as_for.count(i) != 0) {
+            put("for", i);
         } else if (is_reserved_name(t.text)) {
             put(std::string(reserved_prefix) + t.text, i, static_cast<std::uint32_t>(reserved_prefix.size()));
         } else {
@@ -418,6 +428,55 @@ private:
             put_ours("static", declaration.tokens.begin);
         } else if (declaration.function == none && name != none && is_function_constant(name)) {
             put_ours("extern", declaration.tokens.begin);
+        }
+    }
+
+    // A program-scope variable whose initializer uses a function constant is defined after it, at the end of the text.
+    bool derives_from_constants(const Declaration& declaration) const {
+        if (constants_.empty() || declaration.function != none || program_.scopes[declaration.scope].kind == ScopeKind::record) {
+            return false;
+        }
+        const Declarators parts = split_declaration(program_, declaration.tokens);
+        if (parts.list.size() != 1 || declared_name(program_, parts.list[0]) != parts.list[0].begin || is_function_constant(parts.list[0].begin)) {
+            return false;
+        }
+        bool in_initializer = false;
+        for (Index i = parts.list[0].begin; i < parts.list[0].end; ++i) {
+            in_initializer = in_initializer || is(i, "=") || is(i, "{");
+            if (in_initializer && (constants_.count(token(i).text) != 0 || derived_names_.count(token(i).text) != 0)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Index declare_derived(const Declaration& declaration) {
+        const Declarators parts = split_declaration(program_, declaration.tokens);
+        const Range declarator = parts.list[0];
+        put_ours("extern", declaration.tokens.begin);
+        for (Index i = parts.specifiers.begin; i < parts.specifiers.end;) {
+            i = is(i, "static") || is(i, "constexpr") || is(i, "inline") ? i + 1 : rewrite_token(i, parts.specifiers.end);
+        }
+        Index end = declarator.begin;
+        while (end < declarator.end && !is(end, "=") && !is(end, "{")) {
+            ++end;
+        }
+        put_tokens({declarator.begin, end});
+        derived_.push_back(&declaration);
+        derived_names_.insert(token(declarator.begin).text);
+        return declaration.tokens.end;
+    }
+
+    void define_derived() {
+        for (const Declaration* declaration : derived_) {
+            const std::vector<std::string> path = namespaces(declaration->scope);
+            for (const std::string& part : path) {
+                put_ours("namespace " + part + " {", declaration->tokens.begin);
+            }
+            for (Index i = declaration->tokens.begin; i < declaration->tokens.end;) {
+                i = is(i, "static") ? i + 1 : rewrite_token(i, declaration->tokens.end);
+            }
+            put_ours(";" + std::string(path.size(), '}'), declaration->tokens.begin);
         }
     }
 
@@ -562,6 +621,7 @@ private:
     const Kernels& kernels_;
     const CompileOptions& options_;
     const Temporaries temporaries_;
+    const Reconvergence reconvergence_ = find_reconvergence(program_);
     const Methods methods_;
     const std::map<Index, VectorList> vector_lists_;
     std::set<Index> list_ends_;
@@ -571,6 +631,8 @@ private:
     std::map<Index, const Function*> hidden_parameter_;
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
+    std::vector<const Declaration*> derived_;
+    std::set<std::string, std::less<>> derived_names_;
     std::map<Index, int> opened_before_;
     std::map<Index, int> closed_after_;
     Rewritten out_;

@@ -11,6 +11,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/pointer_rule.cpp
   cpp/msl/preprocessor.cpp
   cpp/msl/reach.cpp
+  cpp/msl/reconvergence.cpp
   cpp/msl/rewrite.cpp
   cpp/msl/rules.cpp
   cpp/msl/sha256.cpp

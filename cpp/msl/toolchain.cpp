@@ -226,8 +226,11 @@ CommandResult CompilerTools::check(const std::string& folder, const std::string&
     return run_confined(command(clang(arguments), folder));
 }
 
-CommandResult CompilerTools::compile(const std::string& folder, const std::string& source, const std::string& object) const {
+CommandResult CompilerTools::compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const {
     std::vector<std::string> arguments = language_;
+    if (in_order) {
+        append(arguments, {"-mllvm", "-disable-block-placement"});
+    }
     append(arguments, diagnostic_arguments());
     append(arguments, {"-include-pch", precompiled_, "-dependency-file", object + ".d", "-sys-header-deps", "-MT", object,
                        "-disable-llvm-verifier", "-discard-value-names", "-emit-obj", "-o", object, source});

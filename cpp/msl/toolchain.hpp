@@ -22,7 +22,9 @@ public:
 
     // `source` and `object` are names in `folder`.
     CommandResult check(const std::string& folder, const std::string& source) const;
-    CommandResult compile(const std::string& folder, const std::string& source, const std::string& object) const;
+    // With `in_order`, the code stands in the order of the source as far as possible: at simdgroup operations, the runtime
+    // takes lanes at lower addresses for those that lag behind.
+    CommandResult compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const;
     CommandResult link(const std::string& folder, const std::string& object, const std::string& image) const;
 
     // Names everything that an object depends on besides the program text.
