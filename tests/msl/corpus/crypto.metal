@@ -74,3 +74,6 @@ kernel void f(device uint* o) { o[0] = digit(o[1]); }
 //# accept a function constant that no kernel uses, or that is asked for
 constant uint W [[function_constant(0)]]; constant uint V [[function_constant(1)]]; constant bool has_v = is_function_constant_defined(V); constant uint v = has_v ? V : 8;
 kernel void f(device uint* o) { o[0] = v; }
+//# accept variables made of function constants
+constant uint W [[function_constant(0)]]; constant bool has_w = is_function_constant_defined(W); constant uint w = has_w ? W : 8; namespace n { constant uint size = 1u << w; constexpr constant ulong mask = (1ul << w) - 1ul; constant uint table[2] = {w, n::size}; }
+kernel void f(device ulong* o) { o[0] = n::size + n::mask + n::table[1]; }
