@@ -129,6 +129,25 @@ void describe_buffer(Message& message, const PlacedBlock& block, const void* add
     message << "memory next to buffer '" << plan.buffers[block.buffer].name << "', which this dispatch doesn't bind";
 }
 
+// A 32-bit index that went below zero leads 4 Gi elements beyond: true, with `message` complete, if that explains `address`.
+bool describe_wrapped_index(Message& message, const void* address, Access access, const RunUnderWay& run, const Dispatch& dispatch) {
+    constexpr std::int64_t furthest = std::int64_t{1} << 24;
+    for (const Binding& binding : dispatch.bindings) {
+        const auto* bound = std::get_if<BufferBinding>(&binding.value);
+        if (bound == nullptr) continue;
+        const std::int64_t offset = static_cast<const std::byte*>(address) - run.buffers->buffer(bound->buffer).data();
+        for (const unsigned element : {1U, 2U, 4U, 8U, 16U}) {
+            const std::int64_t wrapped = offset - (std::int64_t{element} << 32);
+            if (wrapped >= 0 || wrapped < -furthest) continue;
+            const BufferSpec& buffer = run.plan->buffers[bound->buffer];
+            message << verb(access) << "buffer " << std::uint64_t{binding.index} << " ('" << buffer.name << "') at byte " << offset;
+            message << ", outside of its " << std::uint64_t{buffer.bytes} << " bytes: perhaps an unsigned index that went below zero";
+            return true;
+        }
+    }
+    return false;
+}
+
 void describe_access(Message& message, const void* address, Access access, const RunUnderWay& run, const HostThread* thread,
                      const Dispatch& dispatch) {
     if (thread != nullptr && (thread->fibers.stacks().is_guard(address) || thread->plain_stack.is_guard(address))) {
@@ -154,6 +173,7 @@ void describe_access(Message& message, const void* address, Access access, const
         message.address(address) << ")";
         return;
     }
+    if (describe_wrapped_index(message, address, access, run, dispatch)) return;
     message << verb(access) << "a wild pointer (address ";
     message.address(address) << ")";
 }
