@@ -31,4 +31,7 @@ Compiled compile(std::string_view source, const CompileOptions& options, const T
 // Builds what all compilations share, if it isn't cached yet: seconds, once per installation. Throws kfp::Error.
 void build_library(const Toolchain& toolchain, Math math);
 
+// Names what decides, besides the compiler itself, the code that a program becomes: library headers, glue and options.
+std::string library_digest(const Toolchain& toolchain);
+
 }  // namespace kfp::msl

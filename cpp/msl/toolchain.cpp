@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 
+#include "msl/compile.hpp"
 #include "msl/sha256.hpp"
 #include "msl/target.hpp"
 
@@ -91,6 +92,22 @@ std::vector<std::string> math_arguments(Math math) {
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) { to.insert(to.end(), more.begin(), more.end()); }
 
+// What decides the code that a program becomes; empty where there is no code generation for this processor.
+std::vector<std::string> code_arguments(Math math) {
+    std::vector<std::string> arguments = host_target_arguments();
+    if (!arguments.empty()) {
+        append(arguments, language_arguments());
+        append(arguments, math_arguments(math));
+        arguments.push_back("-DKFP_THREADGROUP_SLOT_BYTES=" + std::to_string(threadgroup_slot_bytes));
+    }
+    return arguments;
+}
+
+fs::path glue_folder(const Toolchain& toolchain) {
+    const fs::path installed = fs::path(toolchain.msl_include) / "glue";
+    return fs::exists(installed) ? installed : fs::path(toolchain.msl_include).parent_path() / "glue";
+}
+
 std::string description(const CommandResult& result) {
     switch (result.outcome) {
         case Outcome::exited: return "exit status " + std::to_string(result.status) + ": " + result.err + result.out;
@@ -105,17 +122,13 @@ std::string description(const CommandResult& result) {
 }  // namespace
 
 CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_(toolchain) {
-    language_ = host_target_arguments();
+    language_ = code_arguments(math);
     if (language_.empty()) {
         throw DeviceUnavailable("msl: no code generation for this processor");
     }
-    append(language_, language_arguments());
-    append(language_, math_arguments(math));
-    language_.push_back("-DKFP_THREADGROUP_SLOT_BYTES=" + std::to_string(threadgroup_slot_bytes));
     language_.insert(language_.end(), {"-I", toolchain_.msl_include});
 
-    const fs::path installed = fs::path(toolchain_.msl_include) / "glue";
-    glue_sources_ = fs::exists(installed) ? installed.string() : (fs::path(toolchain_.msl_include).parent_path() / "glue").string();
+    glue_sources_ = glue_folder(toolchain_).string();
 
     struct stat compiler{};
     if (::stat(toolchain_.clang.c_str(), &compiler) != 0) {
@@ -247,6 +260,21 @@ CommandResult CompilerTools::link(const std::string& folder, const std::string& 
     append(argv, {"-shared", "-z", "defs", "-z", "relro", "-z", "now", "-z", "noexecstack", "--gc-sections", "--build-id=none", "-O0",
                   "-o", image, object, glue_});
     return run_confined(command(std::move(argv), folder));
+}
+
+std::string library_digest(const Toolchain& toolchain) {
+    std::string content;
+    for (const Math math : {Math::fast, Math::precise}) {
+        for (const std::string& argument : code_arguments(math)) {
+            content += argument + '\n';
+        }
+    }
+    for (const fs::path& folder : {fs::path(toolchain.msl_include), glue_folder(toolchain)}) {
+        for (const fs::path& file : files_below(folder)) {
+            content += file.lexically_relative(folder).string() + '\n' + read_file(file) + '\n';
+        }
+    }
+    return sha256_hex(content).substr(0, 12);
 }
 
 bool CompilerTools::is_ours(std::string_view dependency) const {

@@ -157,7 +157,8 @@ std::string driver_of(const Toolchain& toolchain) {
     const std::scoped_lock lock(mutex);
     std::string& driver = known[toolchain.clang];
     if (driver.empty()) {
-        driver = compiler_version(toolchain) + ", " + code_target() + ", ABI " + std::to_string(KFP_ABI_VERSION);
+        driver = compiler_version(toolchain) + ", " + code_target() + ", ABI " + std::to_string(KFP_ABI_VERSION) + ", library " +
+                 msl::library_digest(toolchain);
     }
     return driver;
 }
