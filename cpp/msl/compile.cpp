@@ -116,7 +116,12 @@ private:
             diagnostics_.error(Position{}, end);
             return;
         }
-        if (compiled.status != 0 || !program.balanced) {
+        if (!program.balanced) {
+            const Token& bracket = program.token(program.unpaired);
+            diagnostics_.error(bracket.position, "no partner for '" + bracket.text + "'");
+            return;
+        }
+        if (compiled.status != 0) {
             diagnostics_.error(Position{}, "the compiler refused the program without a reason: " + compiled.err.substr(0, 400));
             return;
         }

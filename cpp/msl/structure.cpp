@@ -86,13 +86,13 @@ private:
             if (c == '(' || c == '[' || c == '{') {
                 open.push_back(i);
                 if (open.size() > max_bracket_depth) {
-                    program_.balanced = false;
+                    set_unbalanced(i);
                     return;
                 }
             } else if (c == ')' || c == ']' || c == '}') {
                 const char partner = c == ')' ? '(' : c == ']' ? '[' : '{';
                 if (open.empty() || token(open.back()).text[0] != partner) {
-                    program_.balanced = false;
+                    set_unbalanced(i);
                     return;
                 }
                 program_.match[i] = open.back();
@@ -100,7 +100,14 @@ private:
                 open.pop_back();
             }
         }
-        program_.balanced = open.empty();
+        if (!open.empty()) {
+            set_unbalanced(open.back());
+        }
+    }
+
+    void set_unbalanced(Index bracket) {
+        program_.balanced = false;
+        program_.unpaired = bracket;
     }
 
     void read_attributes() {

@@ -67,8 +67,10 @@ struct Program {
     explicit Program(const TokenStream& tokens) : stream(tokens) {}
 
     const TokenStream& stream;
-    // False: brackets don't pair or nest too deeply; nothing else is known then, and the compiler says why.
+    // False: brackets don't pair or nest too deeply; nothing else is known then, and the compiler says why, except where
+    // it skips what it takes for the arguments of an unknown attribute.
     bool balanced = true;
+    Index unpaired = none;  // the bracket at which that shows
     std::vector<Index> match;  // of every bracket its partner, else `none`
     std::vector<Scope> scopes;
     std::vector<Function> functions;

@@ -35,7 +35,10 @@ def attempt(toolchain: _core.Toolchain, source: str, *, checked: bool = False) -
             library, report = worker.compile(source, checked=checked)
             said = "\n".join(f"{d.line}:{d.column}: {d.severity}: {d.message}" for d in report.diagnostics)
             if not report.compile_ok:
-                assert any(d.severity == "error" for d in report.diagnostics), "refused without a reason"
+                errors = [d for d in report.diagnostics if d.severity == "error"]
+                assert errors, "refused without a reason"
+                assert all(d.line > 0 and d.column > 0 for d in errors), f"an error without a place: {said}"
+                assert "without a reason" not in said, said
                 return Verdict("compile", said, b"")
             execution = worker.prepare(library, _plan(), checked=checked, order_seed=1)
             worker.run(execution)

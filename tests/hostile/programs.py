@@ -259,6 +259,7 @@ TEXTS = [
     _program("only-blanks", "compile|pipeline", "  \n\t\n"),
     _program("only-comments", "compile|pipeline", "// nothing\n/* at all */\n"),
     _program("open-comment", "compile|pipeline", "/* never closed"),
+    _program("open-bracket-in-attribute", "compile", BENIGN.replace("buffer(0)", "buffer(0"), "no partner for ']'"),
     _program("open-string", "compile", BENIGN + '"never closed\n'),
     _program("open-brace", "compile", BENIGN + "kernel void k() {"),
     _program("nul-byte", "compile|ran", BENIGN.replace("out[i] =", "out[i] \0=")),
