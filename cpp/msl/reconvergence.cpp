@@ -54,7 +54,7 @@ private:
         const std::string& name = token(i).text;
         const bool of_library = starts_with(name, "simd_") || starts_with(name, "quad_") || starts_with(name, "simdgroup_");
         const bool is_type = name == "simd_vote" || name == "quad_vote" || starts_with(name, "simdgroup_matrix");
-        return (of_library && !is_type) || exchanging_.count(name) != 0;
+        return (of_library && !is_type) || found_.exchanging.count(name) != 0;
     }
 
     // By name: a function exchanges if any function that its body could mean does.
@@ -77,7 +77,7 @@ private:
         while (!open.empty()) {
             const std::string name = std::move(open.back());
             open.pop_back();
-            if (!exchanging_.insert(name).second) {
+            if (!found_.exchanging.insert(name).second) {
                 continue;
             }
             const auto [first, last] = callers.equal_range(name);
@@ -248,7 +248,6 @@ private:
     }
 
     const Program& program_;
-    std::set<std::string, std::less<>> exchanging_;
     Reconvergence found_;
     unsigned depth_ = 0;
 };

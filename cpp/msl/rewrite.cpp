@@ -37,7 +37,11 @@ public:
             variables_[variable.declaration.begin].push_back(&variable);
         }
         for (const Function& function : program.functions) {
-            functions_[function.head.begin] = &function;
+            Index specifiers = function.head.begin;
+            while (const AttributeGroup* group = program.group_at(specifiers)) {
+                specifiers = group->range.end;
+            }
+            functions_[specifiers] = &function;
             if (function.is_kernel) {
                 hidden_parameter_[function.parameters.end] = &function;
             }
@@ -407,6 +411,11 @@ private:
                      function.head.begin);
         } else if (!member && !has_storage && !function.is_template && !function.is_explicit_instantiation && function.name != none) {
             put_ours("static", function.head.begin);
+        }
+        // In line, so that each of its operations has a place in the code for every way that leads to it.
+        if (!function.is_kernel && !function.is_explicit_instantiation && function.name != none &&
+            reconvergence_.exchanging.count(token(function.name).text) != 0) {
+            put_ours("__attribute__((always_inline))", function.head.begin);
         }
     }
 

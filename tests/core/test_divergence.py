@@ -163,3 +163,29 @@ def test_lockstep(toolchain: _core.Toolchain, name: str, checked: bool) -> None:
         execution = worker.prepare(library, plan, checked=checked)
         worker.run(execution)
         assert worker.read(execution, 0).view(np.uint32).tolist() == [expected(lane) for lane in range(32)] * 2
+
+
+def test_a_large_function_in_several_branches(toolchain: _core.Toolchain) -> None:
+    steps = "\n".join(
+        f"v = v * 1664525u + {n}u; v ^= simd_max(v) >> {n % 7 + 1}; count += lanes_here();" for n in range(30)
+    )
+    function = (
+        f"struct Heavy {{ uint seed; uint count(uint v) const {{ uint count = seed; {steps} return count; }} }};\n"
+    )
+    body = """const Heavy heavy{1};
+        if (lane < 8) sum = heavy.count(i);
+        else if (lane < 20) sum = 1000 + heavy.count(i + 7);
+        else sum = 2000 + heavy.count(i + 9);
+        sum += heavy.count(sum) << 16;"""
+    head, kernel = HEAD.split("kernel", 1)
+    with _core.Worker("cpu", toolchain, _core.Limits(run_seconds=5.0)) as worker:
+        library, report = worker.compile(f"{head}{function}kernel{kernel}    {body}{TAIL}")
+        assert report.compile_ok, report.diagnostics
+        plan = _core.Plan(
+            ["k"], [("out", 4 * 32, "output", None)], [(0, [("buffer", 0, 0, 0)], (32, 1, 1), (32, 1, 1))]
+        )
+        execution = worker.prepare(library, plan)
+        worker.run(execution)
+        both = 30 * 32 + 1 << 16
+        apart = [241] * 8 + [1361] * 12 + [2361] * 12
+        assert worker.read(execution, 0).view(np.uint32).tolist() == [both + each for each in apart]

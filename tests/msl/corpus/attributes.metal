@@ -56,3 +56,12 @@ kernel void f(device float* o [[buffer(0)]], constant int& n [[buffer(1)]]) {
         default: o[1] = 2;
     }
 }
+
+//# accept attributes of functions that get a storage class
+[[clang::always_inline]] float once(float v) { return v; }
+[[maybe_unused]] static float twice(float v) { return 2.0f * v; }
+[[clang::always_inline]] inline float of_all(float v) { return simd_sum(v); }
+[[maybe_unused, clang::always_inline]] float of_most(float v) { return simd_max(v); }
+kernel void k(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    out[i] = once(1) + twice(2) + of_all(3) + of_most(4);
+}
