@@ -92,7 +92,8 @@ private:
         }
         const bool first = line.severity != Severity::note;
         if (first) {
-            muted_ = line.severity == Severity::warning && token == none;
+            // Metal's own attributes are unknown to the compiler, which sees them where brackets don't pair.
+            muted_ = line.severity == Severity::warning && (token == none || line.message.rfind("unknown attribute '", 0) == 0);
             awaiting_place_ = !muted_ && token == none;
         }
         if (muted_) {

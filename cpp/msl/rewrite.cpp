@@ -276,9 +276,40 @@ private:
                                                         !is(last + 1, "==") && !is(last + 1, "!=") && !is(last + 1, "<=") && !is(last + 1, ">=")))) {
                 continue;
             }
-            take_value({i + 1, colon});
-            take_value({colon + 1, last});
+            if (!gives_reference(i)) {
+                take_value({i + 1, colon});
+                take_value({colon + 1, last});
+            }
         }
+    }
+
+    // Is the conditional at this '?' what a reference is made of, in `T& x = c ? a : b;` or a return?
+    bool gives_reference(Index question) const {
+        for (Index i = question; i > 0 && question - i < max_operand; --i) {
+            const Index before = i - 1;
+            if (program_.match[before] != none && program_.match[before] < before) {
+                i = program_.match[before] + 1;
+            } else if (is(before, "=")) {
+                return before > 1 && token(before - 1).is_identifier() && is(before - 2, "&");
+            } else if (is(before, "return")) {
+                return returns_reference(before);
+            } else if (is(before, ";") || is(before, "?") || program_.match[before] != none) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    bool returns_reference(Index statement) const {
+        auto function = functions_.upper_bound(statement);
+        while (function != functions_.begin()) {
+            --function;
+            if (function->second->body.begin <= statement && statement < function->second->body.end) {
+                const Index callee = callee_begin(program_, *function->second);
+                return callee != none && callee > 0 && is(callee - 1, "&");
+            }
+        }
+        return false;
     }
 
     void take_value(Range operand) {

@@ -77,3 +77,8 @@ kernel void f(device uint* o) { o[0] = v; }
 //# accept variables made of function constants
 constant uint W [[function_constant(0)]]; constant bool has_w = is_function_constant_defined(W); constant uint w = has_w ? W : 8; namespace n { constant uint size = 1u << w; constexpr constant ulong mask = (1ul << w) - 1ul; constant uint table[2] = {w, n::size}; }
 kernel void f(device ulong* o) { o[0] = n::size + n::mask + n::table[1]; }
+//# accept conditionals that give references
+struct S { ulong v[2]; };
+inline const thread S& least(const thread S& a, const thread S& b) { return a.v[0] < b.v[0] ? a : b; }
+inline thread ulong& one(thread S& s, bool second) { return second ? s.v[1] : s.v[0]; }
+kernel void f(device ulong* o, device S* d) { S a = d[0], b = d[1]; one(a, true) = 3; thread S& r = o[0] > 1 ? a : b; r.v[0] = 1; device S& e = o[1] ? d[2] : d[3]; e.v[1] = least(a, b).v[0]; S c = o[2] ? a : d[4]; d[5] = c; }
