@@ -13,7 +13,7 @@ import numpy as np
 from kfp import _core
 
 LIMITS = _core.Limits(
-    compile_seconds=10.0, run_seconds=2.0, compile_memory_bytes=1 << 30, memory_bytes=1 << 30, output_bytes=1 << 20
+    compile_seconds=5.0, run_seconds=2.0, compile_memory_bytes=1 << 30, memory_bytes=1 << 30, output_bytes=1 << 20
 )
 THREADS = 64
 # What a candidate may bring upon itself. A worker that talks nonsense ("protocol") isn't among them.
