@@ -26,7 +26,7 @@ LANGUAGE += ("-nobuiltininc", "-fnative-half-type", "-fnative-half-arguments-and
 SEMANTICS = ("-cl-single-precision-constant", "-fwrapv", "-relaxed-aliasing", "-fno-strict-float-cast-overflow")
 SEMANTICS += ("-fmax-type-align=8", "-mconstructor-aliases")
 POSITION_INDEPENDENT = ("-mrelocation-model", "pic", "-pic-level", "2")
-OPTIMISE = ("-O3", "-vectorize-loops", "-vectorize-slp")
+OPTIMISE = ("-O2", "-mllvm", "-unroll-runtime=0", "-vectorize-loops", "-vectorize-slp")
 
 
 @dataclass(frozen=True)
