@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/cpu/sanitizer.hpp"
 #include "device/plan.hpp"
 
 namespace kfp::cpu {
@@ -28,7 +29,10 @@ public:
     bool contains(const void* address) const { return address >= begin_ && address < end(); }
 
     // Whole pages; throws std::bad_alloc where the system refuses.
-    void make_writable(std::byte* from, std::size_t bytes) { protect(from, bytes, Protection::writable); }
+    void make_writable(std::byte* from, std::size_t bytes) {
+        protect(from, bytes, Protection::writable);
+        forget_marks(from, bytes);
+    }
     void make_read_only(std::byte* from, std::size_t bytes) { protect(from, bytes, Protection::read_only); }
     void make_executable(std::byte* from, std::size_t bytes);
     void make_inaccessible(std::byte* from, std::size_t bytes) { protect(from, bytes, Protection::none); }

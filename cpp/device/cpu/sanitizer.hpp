@@ -1,4 +1,4 @@
-// Tells AddressSanitizer, where it is on, that the running stack is about to change and has changed.
+// Tells AddressSanitizer, where it is on, of stacks that it can't know: which one runs, and where there is none any more.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #endif
 #endif
 #if defined(KFP_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -33,7 +34,10 @@ inline StackBounds has_switched(void* fake_stack) {
     __sanitizer_finish_switch_fiber(fake_stack, &left.bottom, &left.bytes);
     return left;
 }
+// Memory that is mapped anew keeps the marks of a stack that was there before it.
+inline void forget_marks(const void* from, std::size_t bytes) { __asan_unpoison_memory_region(from, bytes); }
 #else
+inline void forget_marks(const void*, std::size_t) {}
 inline void* about_to_switch_to(const StackBounds&) { return nullptr; }
 inline StackBounds has_switched(void*) { return {}; }
 #endif

@@ -137,12 +137,14 @@ int sealed(const std::function<int(int channel)>& action) {
 void test_sealed_process_computes() {
     CHECK_EQUAL(sealed([](int) { return 7; }), 7);
     CHECK_EQUAL(sealed([](int channel) { return ::write(channel, "x", 1) == 1 ? 0 : 1; }), 0);
+#ifndef __SANITIZE_ADDRESS__  // whose own runtime opens a pipe for every thread that starts
     CHECK_EQUAL(sealed([](int) {
                     int value = 0;
                     std::thread([&] { value = 42; }).join();
                     return value;
                 }),
                 42);
+#endif
     CHECK_EQUAL(sealed([](int) {
                     void* memory = ::mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
                     return memory != MAP_FAILED && ::munmap(memory, 1 << 24) == 0 ? 0 : 1;
