@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -253,6 +254,7 @@ def test_other_threads_run_during_a_wait_and_may_close(worker: _core.Worker) -> 
 
 @linux_only
 def test_closing_leaves_nothing_behind(toolchain: _core.Toolchain) -> None:
+    gc.collect()  # workers of tests before this one
     descriptors = sorted(os.listdir("/proc/self/fd"))
     for _ in range(5):
         with _core.Worker("cpu", toolchain, _core.Limits()) as worker:
