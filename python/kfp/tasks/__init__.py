@@ -12,10 +12,10 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from kfp.errors import TaskError
-from kfp.tasks import sci
+from kfp.tasks import sci, zk
 from kfp.tasks.base import Task
 
-SUITES: MappingProxyType[str, tuple[type[Task], ...]] = MappingProxyType({"sci": sci.TASKS})
+SUITES: MappingProxyType[str, tuple[type[Task], ...]] = MappingProxyType({"sci": sci.TASKS, "zk": zk.TASKS})
 
 
 @cache

@@ -1,0 +1,233 @@
+"""Arithmetic on whole arrays in the prime fields of the suite, and modulo any odd number of at most 64 bits.
+
+Elements are uint64, canonical (below the modulus) on the way in and out. Large arrays are worked on in blocks that stay
+in a core's cache.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Words: TypeAlias = npt.NDArray[np.uint64]
+Operand: TypeAlias = "Words | np.uint64"
+
+GOLDILOCKS_P = 2**64 - 2**32 + 1
+BABYBEAR_P = 2**31 - 2**27 + 1
+
+_BLOCK = 1 << 13
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+def words(values: object) -> Words:
+    """Python integers (any nesting) as an array of uint64."""
+    return np.array(values, dtype=np.uint64)
+
+
+def wide_multiply(a: Operand, b: Operand) -> tuple[Words, Words]:
+    """(high, low) 64 bits of the 128-bit products, from four products of 32-bit limbs."""
+    a0, a1 = a & _LOW, a >> _HALF
+    b0, b1 = b & _LOW, b >> _HALF
+    middle = a0 * b0
+    middle >>= _HALF
+    middle += a1 * b0
+    other = a0 * b1
+    other += middle & _LOW
+    middle >>= _HALF
+    other >>= _HALF
+    high = a1 * b1
+    high += middle
+    high += other
+    return high, np.multiply(a, b)
+
+
+class Field(ABC):
+    """A prime field with a large power of two in its multiplicative order."""
+
+    modulus: ClassVar[int]
+    # The largest k such that 2^k divides modulus - 1, and an element of order 2^k.
+    two_adicity: ClassVar[int]
+    two_adic_root: ClassVar[int]
+
+    def add(self, a: Operand, b: Operand) -> Words:
+        """The sum a + b."""
+        p = np.uint64(self.modulus)
+        # a - (p - b) wraps around exactly where a + b is below p.
+        difference = np.subtract(a, p - b)
+        wrapped = np.less(a, p - b)
+        difference += wrapped * p
+        return np.asarray(difference)
+
+    def sub(self, a: Operand, b: Operand) -> Words:
+        """The difference a - b."""
+        difference = np.subtract(a, b)
+        difference += np.less(a, b) * np.uint64(self.modulus)
+        return np.asarray(difference)
+
+    @abstractmethod
+    def _multiply(self, a: Operand, b: Operand) -> Words:
+        """The product of arrays that fit into a block; at least one is an array."""
+
+    def mul(self, a: Operand, b: Operand) -> Words:
+        """The product a * b, broadcast like numpy's own product."""
+        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+        result: Words = np.empty(shape, np.uint64)
+        flat = result.reshape(-1)
+        left, right = _flat(a, shape), _flat(b, shape)
+        for start in range(0, flat.size, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            flat[block] = self._multiply(
+                left[block] if left.size > 1 else left, right[block] if right.size > 1 else right
+            )
+        return result
+
+    def power(self, a: Operand, exponent: int) -> Words:
+        """The elements to a whole power of at least 0, the same for every element."""
+        if exponent < 0:
+            raise ValueError(f"expected an exponent of at least 0, got {exponent}")
+        result: Words = np.ones(np.shape(a), np.uint64)
+        for bit in bin(exponent)[2:]:
+            result = self.mul(result, result)
+            if bit == "1":
+                result = self.mul(result, a)
+        return result
+
+    def inverse(self, a: Operand) -> Words:
+        """1 / a for every element, three products each; 0 for 0.
+
+        Montgomery's trick over a tree of pairs: the inverse of a product gives the inverses of its factors.
+        """
+        values = np.asarray(a, np.uint64)
+        flat = np.where(values == 0, np.uint64(1), values).reshape(-1)
+        levels = [flat]
+        while levels[-1].size > 1:
+            level = levels[-1]
+            if level.size % 2:
+                level = levels[-1] = np.append(level, np.uint64(1))
+            levels.append(self.mul(level[0::2], level[1::2]))
+        inverses = self.power(levels[-1], self.modulus - 2)
+        for level in reversed(levels[:-1]):
+            below = np.empty_like(level)
+            inverses = inverses[: level.size // 2]
+            below[0::2] = self.mul(inverses, level[1::2])
+            below[1::2] = self.mul(inverses, level[0::2])
+            inverses = below
+        return np.where(values == 0, np.uint64(0), inverses[: flat.size].reshape(values.shape))
+
+    def total(self, a: Words) -> int:
+        """The sum of all elements."""
+        low, high = int(np.sum(a & _LOW, dtype=np.uint64)), int(np.sum(a >> _HALF, dtype=np.uint64))
+        return (low + (high << 32)) % self.modulus
+
+    def product(self, a: Words) -> int:
+        """The product of all elements."""
+        level = np.asarray(a, np.uint64).reshape(-1)
+        while level.size > 1:
+            if level.size % 2:
+                level = np.append(level, np.uint64(1))
+            level = self.mul(level[0::2], level[1::2])
+        return int(level[0]) if level.size else 1
+
+    def powers(self, base: int, count: int) -> Words:
+        """base^0, base^1, ... by doubling."""
+        result: Words = np.ones(1, np.uint64)
+        while result.size < count:
+            step = np.uint64(pow(base, result.size, self.modulus))
+            result = np.concatenate([result, self.mul(result, step)])
+        return result[:count]
+
+    def root_of_unity(self, log_order: int, generator_power: int = 1) -> int:
+        """An element of order 2^log_order; an odd ``generator_power`` picks another one of the same order."""
+        if not 0 <= log_order <= self.two_adicity or generator_power % 2 == 0:
+            raise ValueError(f"expected an order of 2^0 to 2^{self.two_adicity} and an odd power")
+        root = pow(self.two_adic_root, 1 << (self.two_adicity - log_order), self.modulus)
+        return pow(root, generator_power, self.modulus)
+
+
+def _flat(a: Operand, shape: tuple[int, ...]) -> Words:
+    """All elements in order, or the only one."""
+    array = np.asarray(a, np.uint64)
+    return array.reshape(-1) if array.size == 1 else np.ascontiguousarray(np.broadcast_to(array, shape)).reshape(-1)
+
+
+class Goldilocks(Field):
+    """p = 2^64 - 2^32 + 1."""
+
+    modulus = GOLDILOCKS_P
+    two_adicity = 32
+    two_adic_root = 1753635133440165772
+
+    def _multiply(self, a: Operand, b: Operand) -> Words:
+        return reduce_goldilocks(*wide_multiply(a, b))
+
+
+class BabyBear(Field):
+    """p = 2^31 - 2^27 + 1."""
+
+    modulus = BABYBEAR_P
+    two_adicity = 27
+    two_adic_root = 0x1A427A41
+
+    def _multiply(self, a: Operand, b: Operand) -> Words:
+        return remainder(np.multiply(a, b), self.modulus)
+
+
+GOLDILOCKS = Goldilocks()
+BABYBEAR = BabyBear()
+
+_EPSILON = np.uint64(2**32 - 1)
+_P = np.uint64(GOLDILOCKS_P)
+
+
+def reduce_goldilocks(high: Words, low: Words) -> Words:
+    """(2^64 high + low) mod p, canonical; 2^64 = 2^32 - 1 and 2^96 = -1 modulo p. Overwrites its arguments."""
+    top = high >> _HALF
+    high &= _LOW
+    borrow = low < top
+    low -= top
+    low -= borrow * _EPSILON
+    high *= _EPSILON
+    low += high
+    carry = low < high
+    low += carry * _EPSILON
+    # low - p wraps to something larger where low is canonical already.
+    np.subtract(low, _P, out=high)
+    return np.minimum(low, high, out=low)
+
+
+def remainder(a: Words, modulus: int) -> Words:
+    """The remainders a mod modulus; numpy divides by one number with a multiplication, but takes remainders by division."""
+    n = np.uint64(modulus)
+    quotient = a // n
+    quotient *= n
+    return np.subtract(a, quotient, out=quotient)
+
+
+def negative_inverse(modulus: int, bits: int = 64) -> int:
+    """-1 / modulus mod 2^bits, as Montgomery's reduction needs it; the modulus must be odd."""
+    if modulus % 2 == 0:
+        raise ValueError(f"expected an odd modulus, got {modulus}")
+    return -pow(modulus, -1, 1 << bits) % (1 << bits)
+
+
+def montgomery_multiply(a: Operand, b: Operand, modulus: int) -> Words:
+    """The product a * b / 2^64 mod an odd modulus of at most 64 bits, canonical, for a and b below it."""
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    result: Words = np.empty(shape, np.uint64)
+    flat, left, right = result.reshape(-1), _flat(a, shape), _flat(b, shape)
+    n, inverse = np.uint64(modulus), np.uint64(pow(modulus, -1, 1 << 64))
+    for start in range(0, flat.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        high, low = wide_multiply(left[block] if left.size > 1 else left, right[block] if right.size > 1 else right)
+        # The low halves of the product and of quotient * n are the same, so only the high halves differ.
+        low *= inverse
+        subtrahend, _ = wide_multiply(low, n)
+        borrow = high < subtrahend
+        high -= subtrahend
+        high += borrow * n
+        flat[block] = high
+    return result
