@@ -611,13 +611,39 @@ private:
         return path;
     }
 
+    bool is_held(const Kernel& kernel, std::size_t p) const {
+        const Range range = kernel.parameter_ranges[p];
+        bool in_constant_memory = false;
+        bool by_reference = false;
+        for (Index i = range.begin; i < range.end; ++i) {
+            in_constant_memory = in_constant_memory || is(i, "constant");
+            by_reference = by_reference || is(i, "&");
+        }
+        return kernel.info.parameters[p].kind == ParameterKind::buffer && in_constant_memory && by_reference && !options_.checked;
+    }
+
+    // Arguments that are read before the threads run.
+    std::string held_arguments(const Kernel& kernel) const {
+        std::string text;
+        for (std::size_t p = 0; p < kernel.info.parameters.size(); ++p) {
+            if (is_held(kernel, p)) {
+                const std::string n = std::to_string(p);
+                text += "const typename __kfp_s::template parameter<" + n + ">::held __kfp_h" + n + "(__kfp_l.buffers[" +
+                        std::to_string(kernel.info.parameters[p].index) + "]); ";
+            }
+        }
+        return text;
+    }
+
     std::string call(const Kernel& kernel) const {
         std::string arguments;
         for (std::size_t p = 0; p < kernel.info.parameters.size(); ++p) {
             const Parameter& parameter = kernel.info.parameters[p];
             const std::string pass = "__kfp_s::template parameter<" + std::to_string(p) + ">::";
             const std::string index = std::to_string(parameter.index);
-            if (parameter.kind == ParameterKind::buffer) {
+            if (is_held(kernel, p)) {
+                arguments += "__kfp_h" + std::to_string(p) + ".get(), ";
+            } else if (parameter.kind == ParameterKind::buffer) {
                 arguments += pass + "memory(__kfp_l.buffers[" + index + "]), ";
             } else if (parameter.kind == ParameterKind::threadgroup) {
                 arguments += pass + "memory(__kfp_l.threadgroup_arguments[" + index + "]), ";
@@ -642,12 +668,14 @@ private:
             line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
             line(types + "const kfp_launch __kfp_l = *__kfp_in;");
             line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
+            line(held_arguments(kernel));
             line(call(kernel));
             line("}");
             return;
         }
         line(head + "__kfp_group_" + n + "(const __private kfp_launch* __kfp_in) {");
         line(types + "const kfp_launch __kfp_l = *__kfp_in;");
+        line(held_arguments(kernel));
         line("for (uint __kfp_z = 0; __kfp_z < __kfp_l.threads_per_threadgroup[2]; ++__kfp_z)");
         line("for (uint __kfp_y = 0; __kfp_y < __kfp_l.threads_per_threadgroup[1]; ++__kfp_y)");
         line("#pragma clang loop vectorize(assume_safety)");

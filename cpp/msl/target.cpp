@@ -14,6 +14,10 @@ std::vector<std::string> host_target_arguments() {
                     __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("popcnt") != 0;
     const bool v2 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("popcnt") != 0;
     arguments.insert(arguments.end(), {"-target-cpu", v3 ? "x86-64-v3" : v2 ? "x86-64-v2" : "x86-64"});
+    if (v3) {
+        // The tuning that goes with x86-64-v3 takes gathers for slow, and puts scalar loads under branches in their place.
+        arguments.insert(arguments.end(), {"-tune-cpu", "skylake"});
+    }
     return arguments;
 #elif defined(__aarch64__)
     std::vector<std::string> arguments{"-triple", "aarch64-unknown-linux-gnu", "-target-cpu", "generic",

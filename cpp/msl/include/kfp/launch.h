@@ -149,6 +149,33 @@ struct argument<T&> {
     KFP_INLINE static T& memory(Memory p) { return *(T*)p; }
 };
 
+// An argument by reference to constant memory is read once a threadgroup, where it is small: it can't change meanwhile,
+// and a load that every thread makes under a condition of its own would keep the loop over the threads from being
+// vectorised well.
+template <class T>
+struct constant_argument {
+    struct copy {
+        T value;  // an array too
+    } held;
+    KFP_INLINE constant_argument(const __global char* from) : held(*(const __global copy*)from) {}
+    KFP_INLINE const __global T& get() const { return __builtin_bit_cast(const __global copy*, &held)->value; }
+};
+template <class T>
+struct memory_argument {
+    const __global T* place;
+    KFP_INLINE memory_argument(const __global char* from) : place((const __global T*)from) {}
+    KFP_INLINE const __global T& get() const { return *place; }
+};
+constexpr unsigned long constant_argument_bytes = 64;
+template <bool small, class T> struct choose_argument { typedef memory_argument<T> type; };
+template <class T> struct choose_argument<true, T> { typedef constant_argument<T> type; };
+template <class T>
+struct argument<const __global T&> {
+    template <class Memory>
+    KFP_INLINE static const __global T& memory(Memory p) { return *(const __global T*)p; }
+    typedef typename choose_argument<sizeof(T) <= constant_argument_bytes && __is_trivially_copyable(T), T>::type held;
+};
+
 template <int I, class First, class... Rest>
 struct nth {
     typedef typename nth<I - 1, Rest...>::type type;
