@@ -122,7 +122,8 @@ class Range:
         return not self.powers_of_two or int(value).bit_count() == 1
 
     def __str__(self) -> str:
-        kind = "a power of two" if self.powers_of_two else {0: "real", 1: "whole", 2: "even"}[self.step]
+        kinds = {0: "real", 1: "whole", 2: "even"}
+        kind = "a power of two" if self.powers_of_two else kinds.get(self.step, f"a multiple of {self.step}")
         return f"{self.name}: {self.meaning}; {kind}, {self.low:g} to {self.high:g}"
 
 
@@ -131,7 +132,7 @@ class Demand:
     """How much of one resource a configuration needs at least, for the ceiling that it is scored against.
 
     ``resource`` names a measured ceiling: ``dram`` (``amount`` in bytes), ``fp32`` (floating-point operations),
-    ``u64_multiply``, ``u64_bit``, ``u64_rotate`` (operations).
+    ``u64_multiply`` (64 by 64 bits, all 128 of the product), ``u64_bit``, ``u64_rotate`` (operations on 64 bits).
     """
 
     resource: Literal["dram", "fp32", "u64_multiply", "u64_bit", "u64_rotate"]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from kfp.plan import Buffer, blank, given
 from kfp.tasks.base import Array, Configuration, Scale
+from kfp.tasks.ping_pong import PingPong as PingPong
 
 Doubles = npt.NDArray[np.float64]
 Words = npt.NDArray[np.uint32]
@@ -35,23 +35,6 @@ def uniform(rng: np.random.Generator, low: float, high: float, digits: int = 4) 
 
 def draw_seed(rng: np.random.Generator) -> int:
     return int(rng.integers(1, 1 << 31))
-
-
-class PingPong:
-    """Two buffers of one shape that swap after each of ``steps`` dispatches; the first holds the start."""
-
-    def __init__(self, name: str, initial: Array, steps: int, *, read_back: bool = True) -> None:
-        self._names = (f"{name}_a", f"{name}_b")
-        self.final = self._names[steps % 2]
-        second_is_output = read_back and self.final == self._names[1]
-        self.buffers: tuple[Buffer, Buffer] = (
-            given(self._names[0], initial, "state"),
-            blank(self._names[1], initial.shape, initial.dtype, "output" if second_is_output else "scratch"),
-        )
-
-    def at(self, step: int) -> tuple[str, str]:
-        """(source, target) of dispatch number ``step``."""
-        return self._names[step % 2], self._names[(step + 1) % 2]
 
 
 def pulse(shape: tuple[int, ...], sigma: float, configuration: Configuration) -> Doubles:

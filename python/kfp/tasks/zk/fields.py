@@ -7,18 +7,21 @@ in a core's cache.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Words: TypeAlias = npt.NDArray[np.uint64]
-Operand: TypeAlias = "Words | np.uint64"
+from kfp.tasks.zk import goldilocks
+from kfp.tasks.zk.goldilocks import BLOCK, Operand
+from kfp.tasks.zk.goldilocks import Words as Words
 
-GOLDILOCKS_P = 2**64 - 2**32 + 1
+GOLDILOCKS_P = goldilocks.P
 BABYBEAR_P = 2**31 - 2**27 + 1
 
-_BLOCK = 1 << 13
+# Writes a * b into its last argument; all three are a block, or a factor is a single element.
+_Multiply: TypeAlias = Callable[[Operand, Operand, Words], None]
+
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 
@@ -69,20 +72,14 @@ class Field(ABC):
         return np.asarray(difference)
 
     @abstractmethod
-    def _multiply(self, a: Operand, b: Operand) -> Words:
-        """The product of arrays that fit into a block; at least one is an array."""
+    def _multiplier(self, size: int) -> _Multiply:
+        """Multiplies blocks of at most ``size`` elements."""
 
     def mul(self, a: Operand, b: Operand) -> Words:
         """The product a * b, broadcast like numpy's own product."""
         shape = np.broadcast_shapes(np.shape(a), np.shape(b))
         result: Words = np.empty(shape, np.uint64)
-        flat = result.reshape(-1)
-        left, right = _flat(a, shape), _flat(b, shape)
-        for start in range(0, flat.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            flat[block] = self._multiply(
-                left[block] if left.size > 1 else left, right[block] if right.size > 1 else right
-            )
+        _blockwise(self._multiplier(min(BLOCK, result.size)), a, b, result)
         return result
 
     def power(self, a: Operand, exponent: int) -> Words:
@@ -148,6 +145,13 @@ class Field(ABC):
         return pow(root, generator_power, self.modulus)
 
 
+def _blockwise(multiply: _Multiply, a: Operand, b: Operand, result: Words) -> None:
+    flat, left, right = result.reshape(-1), _flat(a, result.shape), _flat(b, result.shape)
+    for start in range(0, flat.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        multiply(left[block] if left.size > 1 else left, right[block] if right.size > 1 else right, flat[block])
+
+
 def _flat(a: Operand, shape: tuple[int, ...]) -> Words:
     """All elements in order, or the only one."""
     array = np.asarray(a, np.uint64)
@@ -161,8 +165,14 @@ class Goldilocks(Field):
     two_adicity = 32
     two_adic_root = 1753635133440165772
 
-    def _multiply(self, a: Operand, b: Operand) -> Words:
-        return reduce_goldilocks(*wide_multiply(a, b))
+    def _multiplier(self, size: int) -> _Multiply:
+        workspace = goldilocks.Workspace(size)
+
+        def multiply(a: Operand, b: Operand, out: Words) -> None:
+            workspace.multiply(a, b, out)
+            goldilocks.canonical(out)
+
+        return multiply
 
 
 class BabyBear(Field):
@@ -172,39 +182,24 @@ class BabyBear(Field):
     two_adicity = 27
     two_adic_root = 0x1A427A41
 
-    def _multiply(self, a: Operand, b: Operand) -> Words:
-        return remainder(np.multiply(a, b), self.modulus)
+    def _multiplier(self, size: int) -> _Multiply:
+        def multiply(a: Operand, b: Operand, out: Words) -> None:
+            out[:] = remainder(np.multiply(a, b), self.modulus)
+
+        return multiply
 
 
 GOLDILOCKS = Goldilocks()
 BABYBEAR = BabyBear()
 
-_EPSILON = np.uint64(2**32 - 1)
-_P = np.uint64(GOLDILOCKS_P)
-
-
-def reduce_goldilocks(high: Words, low: Words) -> Words:
-    """(2^64 high + low) mod p, canonical; 2^64 = 2^32 - 1 and 2^96 = -1 modulo p. Overwrites its arguments."""
-    top = high >> _HALF
-    high &= _LOW
-    borrow = low < top
-    low -= top
-    low -= borrow * _EPSILON
-    high *= _EPSILON
-    low += high
-    carry = low < high
-    low += carry * _EPSILON
-    # low - p wraps to something larger where low is canonical already.
-    np.subtract(low, _P, out=high)
-    return np.minimum(low, high, out=low)
-
 
 def remainder(a: Words, modulus: int) -> Words:
-    """The remainders a mod modulus; numpy divides by one number with a multiplication, but takes remainders by division."""
+    """Remainders by one modulus: numpy multiplies to divide by one number, but takes remainders by division."""
     n = np.uint64(modulus)
-    quotient = a // n
+    quotient: Words = a // n
     quotient *= n
-    return np.subtract(a, quotient, out=quotient)
+    np.subtract(a, quotient, out=quotient)
+    return quotient
 
 
 def negative_inverse(modulus: int, bits: int = 64) -> int:
@@ -216,18 +211,17 @@ def negative_inverse(modulus: int, bits: int = 64) -> int:
 
 def montgomery_multiply(a: Operand, b: Operand, modulus: int) -> Words:
     """The product a * b / 2^64 mod an odd modulus of at most 64 bits, canonical, for a and b below it."""
-    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-    result: Words = np.empty(shape, np.uint64)
-    flat, left, right = result.reshape(-1), _flat(a, shape), _flat(b, shape)
     n, inverse = np.uint64(modulus), np.uint64(pow(modulus, -1, 1 << 64))
-    for start in range(0, flat.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        high, low = wide_multiply(left[block] if left.size > 1 else left, right[block] if right.size > 1 else right)
+
+    def multiply(left: Operand, right: Operand, out: Words) -> None:
+        high, low = wide_multiply(left, right)
         # The low halves of the product and of quotient * n are the same, so only the high halves differ.
         low *= inverse
         subtrahend, _ = wide_multiply(low, n)
         borrow = high < subtrahend
-        high -= subtrahend
-        high += borrow * n
-        flat[block] = high
+        np.subtract(high, subtrahend, out=out)
+        out += borrow * n
+
+    result: Words = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.uint64)
+    _blockwise(multiply, a, b, result)
     return result
