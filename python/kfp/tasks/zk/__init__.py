@@ -3,5 +3,12 @@
 from __future__ import annotations
 
 from kfp.tasks.base import Task
+from kfp.tasks.zk.binius import Binius
+from kfp.tasks.zk.keccak import Keccak
+from kfp.tasks.zk.wots import Wots
 
-TASKS: tuple[type[Task], ...] = ()
+TASKS: tuple[type[Task], ...] = (
+    Keccak,
+    Wots,
+    Binius,
+)

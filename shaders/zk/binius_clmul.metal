@@ -1,0 +1,58 @@
+// Products in GF(2^128) and its quadratic extension, one thread per product, one bit of a factor at a time.
+#include <metal_stdlib>
+using namespace metal;
+
+struct Element {
+    ulong low;
+    ulong high;
+};
+
+static Element add(Element a, Element b) {
+    return Element{a.low ^ b.low, a.high ^ b.high};
+}
+
+// Times x: x^128 = x^7 + x^2 + x + 1.
+static Element double_of(Element a) {
+    ulong overflow = a.high >> 63;
+    return Element{(a.low << 1) ^ (overflow * 0x87ul), (a.high << 1) | (a.low >> 63)};
+}
+
+static Element multiply(Element a, Element b) {
+    Element product = Element{0, 0};
+    for (uint i = 0; i < 128; ++i) {
+        product = double_of(product);
+        uint bit = 127 - i;
+        ulong word = bit < 64 ? b.low : b.high;
+        if ((word >> (bit % 64)) & 1) product = add(product, a);
+    }
+    return product;
+}
+
+kernel void binius_clmul(device const ulong* a [[buffer(0)]],
+                         device const ulong* b [[buffer(1)]],
+                         device ulong* c [[buffer(2)]],
+                         constant ulong& alpha_lo [[buffer(3)]],
+                         constant ulong& alpha_hi [[buffer(4)]],
+                         constant uint& tower [[buffer(5)]],
+                         constant uint& batch [[buffer(6)]],
+                         uint idx [[thread_position_in_grid]]) {
+    if (idx >= batch) return;
+    if (tower == 0) {
+        uint at = 2 * idx;
+        Element product = multiply(Element{a[at], a[at + 1]}, Element{b[at], b[at + 1]});
+        c[at] = product.low;
+        c[at + 1] = product.high;
+        return;
+    }
+    uint at = 4 * idx;
+    Element alpha = Element{alpha_lo, alpha_hi};
+    Element a0 = Element{a[at], a[at + 1]}, a1 = Element{a[at + 2], a[at + 3]};
+    Element b0 = Element{b[at], b[at + 1]}, b1 = Element{b[at + 2], b[at + 3]};
+    Element high = multiply(a1, b1);
+    Element c0 = add(multiply(a0, b0), multiply(alpha, high));
+    Element c1 = add(add(multiply(a0, b1), multiply(a1, b0)), high);
+    c[at] = c0.low;
+    c[at + 1] = c0.high;
+    c[at + 2] = c1.low;
+    c[at + 3] = c1.high;
+}
