@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kfp._core import __version__ as __version__
     from kfp.checking import check as check
+    from kfp.comparison import compare as compare
     from kfp.errors import DeviceUnavailable as DeviceUnavailable
     from kfp.errors import Error as Error
     from kfp.errors import PipelineError as PipelineError
@@ -38,11 +39,18 @@ if TYPE_CHECKING:
     from kfp.tasks import all_tasks as tasks
     from kfp.tasks.base import Configuration as Configuration
     from kfp.tasks.base import Task as Task
+    from kfp.timing.looks import Policy as Policy
+    from kfp.timing.results import ArmTiming as ArmTiming
+    from kfp.timing.results import Comparison as Comparison
+    from kfp.timing.results import ConfigurationComparison as ConfigurationComparison
+    from kfp.timing.results import Series as Series
+    from kfp.timing.statistics import Interval as Interval
 
 # Imported when first used: `import kfp` alone costs next to nothing.
 _HOMES = {
     "__version__": "kfp._core",
     "check": "kfp.checking",
+    "compare": "kfp.comparison",
     "DeviceUnavailable": "kfp.errors",
     "Error": "kfp.errors",
     "PipelineError": "kfp.errors",
@@ -68,6 +76,12 @@ _HOMES = {
     "seed_source": "kfp.sources",
     "Configuration": "kfp.tasks.base",
     "Task": "kfp.tasks.base",
+    "Policy": "kfp.timing.looks",
+    "ArmTiming": "kfp.timing.results",
+    "Comparison": "kfp.timing.results",
+    "ConfigurationComparison": "kfp.timing.results",
+    "Series": "kfp.timing.results",
+    "Interval": "kfp.timing.statistics",
 }
 
 __all__ = [*_HOMES, "tasks"]

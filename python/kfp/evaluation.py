@@ -33,19 +33,21 @@ def evaluate(
     checked: bool = False,
     limits: Limits | None = None,
     configurations: Sequence[Configuration] | None = None,
+    stop_early: bool = False,
     progress: OnProgress = silent,
 ) -> Evaluation:
     """Compiles ``source``, runs it on ``device`` in a process of its own, checks, times and scores it.
 
     ``task`` is a name, a ``path/to/file.py:ClassName`` or a task; ``source`` is the kernel's text, a path to read, or
     None for the task's seed kernel. ``seed`` feeds the inputs. ``checked`` looks for races, uninitialised memory and
-    accesses out of bounds instead of timing. ``configurations`` replaces the in-distribution ones of the task.
+    accesses out of bounds instead of timing. ``configurations`` replaces the in-distribution ones of the task;
+    ``stop_early`` leaves out those after the first that is not right.
 
     Whatever the kernel does, the answer is an ``Evaluation``. Raises ``kfp.Error`` when the call itself is wrong or
     this machine lacks the device.
     """
-    _require("scale", scale, get_args(Scale))
-    _require("math", math, get_args(Math))
+    require_choice("scale", scale, get_args(Scale))
+    require_choice("math", math, get_args(Math))
     wanted = get_task(task)
     points = wanted.configurations(scale) if configurations is None else tuple(configurations)
     if not points:
@@ -62,13 +64,14 @@ def evaluate(
         checked=checked,
         limits=limits or Limits(),
         configurations=points,
+        stop_early=stop_early,
         progress=progress,
     )
     with machine.open_worker(request.device, request.limits) as worker:
         return _evaluate(request, worker)
 
 
-def _require(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def require_choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise UsageError(f"{name}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
 
@@ -84,6 +87,7 @@ class _Request:
     checked: bool
     limits: Limits
     configurations: tuple[Configuration, ...]
+    stop_early: bool
     progress: OnProgress
 
     def result(
@@ -167,7 +171,7 @@ def _run_all(
                 ),
             )
         )
-        if worker.closed:
+        if worker.closed or (request.stop_early and runs[-1].verdict != "right"):
             break
     return runs
 

@@ -49,7 +49,7 @@ def run_configuration(
     """Without ``ceilings`` nothing is timed. Whatever the kernel does is a verdict; a faulty task raises."""
     progress("reference")
     caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in kernels}
-    with _faults_of(task, configuration):
+    with faults_of(task, configuration):
         inputs, expected = references.get(task, configuration)
     run = _Run(worker, library, task, configuration, inputs, expected, progress)
     try:
@@ -70,7 +70,7 @@ class _Refused(Exception):
 
 
 @contextmanager
-def _faults_of(task: Task, configuration: Configuration) -> Iterator[None]:
+def faults_of(task: Task, configuration: Configuration) -> Iterator[None]:
     """What goes wrong in a task's own code is the task's error, named as such."""
     try:
         # A candidate's NaN or infinity is the check's business, not worth a warning.
@@ -94,7 +94,7 @@ class _Run:
     progress: Callable[[Stage], None]
 
     def plan(self, caps: Mapping[str, int]) -> Plan:
-        with _faults_of(self.task, self.configuration):
+        with faults_of(self.task, self.configuration):
             try:
                 return self.task.plan(self.configuration, self.inputs, caps)
             except PlanError as error:
@@ -106,7 +106,7 @@ class _Run:
         first = self.worker.run(execution)
         check, bits = self._check(execution, plan)
         if not check.correct:
-            return self._checked_result(check, "wrong", _why(check))
+            return self._checked_result(check, "wrong", why(check))
         if ceilings is None:
             return self._checked_result(check, "right", check.detail)
         self.progress("time")
@@ -115,7 +115,7 @@ class _Run:
             self.worker.run(execution)
         later = self._check_again(execution, plan, bits)
         if later is not None and not later.correct:
-            return self._checked_result(later, "wrong", f"right when run first, wrong when timed: {_why(later)}")
+            return self._checked_result(later, "wrong", f"right when run first, wrong when timed: {why(later)}")
         return self._timed_result(check, measurement, ceilings)
 
     def checked(self, plan: Plan) -> ConfigurationRun:
@@ -127,14 +127,14 @@ class _Run:
             check, bits = self._check(execution, plan)
             outcomes.append((check, bits))
             self.worker.run(execution)
-            if _digest(bridge.read_outputs(self.worker, execution, plan)) != bits:
+            if digest_of(bridge.read_outputs(self.worker, execution, plan)) != bits:
                 detail = "two runs in the same order give different bits: it reads memory that nothing has written"
                 return self._checked_result(check, "wrong", detail)
         right = [check.correct for check, _ in outcomes]
         if not all(right):
             check = outcomes[right.index(False)][0]
             race = "right or wrong by the order of its threads, a race: " if any(right) else ""
-            return self._checked_result(check, "wrong", race + _why(check))
+            return self._checked_result(check, "wrong", race + why(check))
         check, bits = outcomes[0]
         same = all(other == bits for _, other in outcomes)
         flags = () if same else ("its bits depend on the order of its threads, within the tolerance",)
@@ -159,12 +159,12 @@ class _Run:
     def _check(self, execution: int, plan: Plan) -> tuple[Check, bytes]:
         self.progress("check")
         outputs = bridge.read_outputs(self.worker, execution, plan)
-        with _faults_of(self.task, self.configuration):
-            return self.task.check(self.configuration, self.inputs, outputs, self.expected), _digest(outputs)
+        with faults_of(self.task, self.configuration):
+            return self.task.check(self.configuration, self.inputs, outputs, self.expected), digest_of(outputs)
 
     def _check_again(self, execution: int, plan: Plan, known_right: bytes) -> Check | None:
         """The check of a later run, None where its bits are those of the run that was found right."""
-        if _digest(bridge.read_outputs(self.worker, execution, plan)) == known_right:
+        if digest_of(bridge.read_outputs(self.worker, execution, plan)) == known_right:
             return None
         return self._check(execution, plan)[0]
 
@@ -177,7 +177,7 @@ class _Run:
         )
 
     def _timed_result(self, check: Check, measurement: Measurement, ceilings: Ceilings) -> ConfigurationRun:
-        with _faults_of(self.task, self.configuration):
+        with faults_of(self.task, self.configuration):
             demands = self.task.demands(self.configuration, self.expected)
         flags = list(measurement.flags)
         row = replace(
@@ -230,11 +230,11 @@ class _Run:
         )
 
 
-def _why(check: Check) -> str:
+def why(check: Check) -> str:
     return check.detail or f"{check.metric} is {check.error:.4g}, the tolerance is {check.tolerance:.4g}"
 
 
-def _digest(outputs: Mapping[str, Array]) -> bytes:
+def digest_of(outputs: Mapping[str, Array]) -> bytes:
     """Stands for the bits of the outputs, so that they needn't be kept."""
     digest = hashlib.blake2b(digest_size=32)
     for name in sorted(outputs):

@@ -1,4 +1,4 @@
-"""The command line: ``kfp evaluate``, ``kfp check``, ``kfp tasks``, ``kfp show``, ``kfp devices``."""
+"""The command line: ``kfp evaluate``, ``kfp compare``, ``kfp check``, ``kfp tasks``, ``kfp show``, ``kfp devices``."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ kfp says what can be believed about a Metal compute kernel.
   kfp show hmc --seed               its naive kernel, to start from
   kfp check my_kernel.metal         does it compile? (--task hmc: does it fit?)
   kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
+  kfp compare hmc my_kernel.metal   is it faster than the seed, and how sure?
   kfp devices                       where it can run on this machine
 
 kfp COMMAND --help says more."""
@@ -50,6 +51,13 @@ class Math(str, Enum):
 
     fast = "fast"
     precise = "precise"
+
+
+class Grade(str, Enum):
+    """How sure a comparison has to be."""
+
+    search = "search"
+    claim = "claim"
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
@@ -143,6 +151,46 @@ def evaluate(
     else:
         print_lines(evaluation_lines(result, source))
     return RIGHT if result.correct else NEGATIVE
+
+
+@app.command(epilog="Exit codes: 0 win or no change, 1 anything else, 2 wrong usage, 3 this machine can't.")
+def compare(
+    task: Annotated[str, typer.Argument(help="Name of a task, or my_task.py:MyTask.")],
+    kernel: Annotated[str, typer.Argument(help="File with the kernel, - for stdin.")],
+    reference: Annotated[str, typer.Argument(help="File with the kernel to compare with, or: seed.")] = "seed",
+    device: Device = "auto",
+    scale: Annotated[Scale, typer.Option(help="Size of the configurations.")] = Scale.full,
+    seed: Annotated[int, typer.Option(min=0, help="Feeds the random inputs, and the order of the samples.")] = 0,
+    math: MathOption = Math.fast,
+    grade: Annotated[Grade, typer.Option(help="search: one process, quick; claim: several fresh processes.")] = (
+        Grade.search
+    ),
+    json: Json = False,
+) -> int:
+    """Measure a kernel against another one in pairs: the ratio, its interval, a verdict."""
+    from kfp.cli.progress import ProgressLine
+    from kfp.comparison import SEED
+    from kfp.comparison import compare as compare_kernels
+    from kfp.timing.tables import comparison_lines
+
+    source = _read(kernel)
+    with ProgressLine() as progress:
+        result = compare_kernels(
+            task,
+            source,
+            SEED if reference == SEED else Path(reference),
+            device=device,
+            scale=scale.value,
+            seed=seed,
+            math=math.value,
+            grade=grade.value,
+            progress=progress,
+        )
+    if json:
+        print_json(result.to_json())
+    else:
+        print_lines(comparison_lines(result, source))
+    return RIGHT if result.verdict in ("win", "no change") else NEGATIVE
 
 
 @app.command(epilog=EXIT_CODES)
