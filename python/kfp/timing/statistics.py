@@ -36,11 +36,9 @@ class Interval(Record):
     @property
     def half_width(self) -> float:
         """Relative: 0.005 is half a percent to either side."""
-        return (
-            0.5 * (math.log(self.upper) - math.log(self.lower))
-            if 0 < self.lower and self.upper < math.inf
-            else math.inf
-        )
+        if not (self.lower > 0 and self.upper < math.inf):
+            return math.inf
+        return 0.5 * (math.log(self.upper) - math.log(self.lower))
 
 
 def log_ratios(reference: Floats, candidate: Floats) -> Floats:

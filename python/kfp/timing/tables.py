@@ -119,7 +119,7 @@ def _notes(result: Comparison) -> list[Line]:
     empties = [one.empty_dispatch_seconds for one in series]
     processes = max(len(row.processes) for row in rows)
     text = (
-        f"ratio: reference time over candidate time, from pairs in ABBA blocks over the same inputs, {result.cache} cache"
+        f"ratio: reference time over candidate time, from pairs in ABBA blocks, {result.cache} cache"
         + (f", in {processes} fresh processes, the process as a random effect" if processes > 1 else "")
         + f"; win: more than {100 * result.margin:.3g} % faster (1 %, or the A/A floor, here "
         f"{100 * max(floors):.2g} %); {drops} pair{'' if drops == 1 else 's'} dropped; clock tick "
