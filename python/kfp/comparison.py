@@ -49,8 +49,8 @@ def compare(
     """How many times faster ``kernel`` is than ``reference``, in pairs over the same inputs, both checked first.
 
     ``kernel`` and ``reference`` are a kernel's text or a path to read; ``"seed"`` is the task's seed kernel. ``seed``
-    feeds the inputs and the order of the samples. ``grade`` ``"claim"`` measures in ``processes`` fresh processes (5, at least
-    3) and treats the process as a random effect; ``policy`` replaces the grade's own.
+    feeds the inputs and the order of the samples. ``grade`` ``"claim"`` measures in ``processes`` fresh processes (5,
+    at least 3) and treats the process as a random effect; ``policy`` replaces the grade's own.
 
     Whatever the kernels do, the answer is a ``Comparison``. Raises ``kfp.Error`` when the call itself is wrong or this
     machine lacks the device.
