@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from kfp.tasks.base import Task
 from kfp.tasks.zk.binius import Binius
+from kfp.tasks.zk.fri_round import FriRound
+from kfp.tasks.zk.goldilocks_ntt import GoldilocksNtt
 from kfp.tasks.zk.keccak import Keccak
+from kfp.tasks.zk.kyber_ntt import KyberNtt
+from kfp.tasks.zk.merkle_build import MerkleBuild
+from kfp.tasks.zk.modmul_montgomery import ModmulMontgomery
+from kfp.tasks.zk.poseidon2_hash import Poseidon2Hash
 from kfp.tasks.zk.wots import Wots
 
 TASKS: tuple[type[Task], ...] = (
+    GoldilocksNtt,
+    Poseidon2Hash,
+    MerkleBuild,
+    FriRound,
+    KyberNtt,
     Keccak,
     Wots,
     Binius,
+    ModmulMontgomery,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from kfp.tasks.base import Array, Arrays, Check
 from kfp.tasks.zk.fields import Words, words
@@ -13,6 +14,12 @@ METRIC = "wrong elements"
 
 # How the elements of an input are spread over the field; a configuration names one by its index here.
 LAWS = ("uniform", "edges", "small", "constant", "near the modulus", "sparse", "blocks")
+
+# How every brief of the suite ends: what is right.
+EXACT_TEXT = (
+    "Right: every output element has the expected bits; a value that is right modulo p but not canonical is wrong."
+)
+EDGES_TEXT = "Inputs may be any canonical values, 0, 1, p - 1 and those around 2^32 among them."
 
 # One in so many elements of a uniform input is an edge value instead.
 _EDGE_EVERY = 8
@@ -106,3 +113,32 @@ def _difference(name: str, output: Array, right: Array, wrong: Array, modulus: i
         same = (got - wanted) % modulus == 0
         text += f", which is not canonical{' (the right residue class)' if same else ''}"
     return text
+
+
+def bit_reversed(bits: int) -> npt.NDArray[np.int64]:
+    """The numbers 0 to 2^bits - 1 with their bits in reverse."""
+    order = np.zeros(1, np.int64)
+    for _ in range(bits):
+        order = np.concatenate([2 * order, 2 * order + 1])
+    return order
+
+
+def is_prime(n: int) -> bool:
+    """Miller and Rabin's test with bases that leave no doubt below 2^64, as good as sure above."""
+    if n < 2:
+        return False
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+    if any(n % base == 0 for base in bases):
+        return n in bases
+    twos = ((n - 1) & (1 - n)).bit_length() - 1
+    for base in bases:
+        x = pow(base, (n - 1) >> twos, n)
+        if x in (1, n - 1):
+            continue
+        for _ in range(twos - 1):
+            x = x * x % n
+            if x == n - 1:
+                break
+        else:
+            return False
+    return True

@@ -7,7 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kfp.tasks.base import Arrays
 from kfp.tasks.zk import goldilocks
+from kfp.tasks.zk._common import LAWS, elements
 from kfp.tasks.zk.goldilocks import Words, Workspace
 
 # A constant of a linear layer: low and high half for each limb of a lane.
@@ -135,3 +137,26 @@ class _Block:
         self._products.multiply(square, lane, cube)
         self._products.square(square, square)
         self._products.multiply(square, cube, lane)
+
+
+# The laws (``_common.LAWS``) of drawn constants: those that leave a permutation worth the name.
+CONSTANT_LAWS = (LAWS.index("uniform"), LAWS.index("edges"), LAWS.index("near the modulus"))
+
+GOLDILOCKS_TEXT = "Elements of the Goldilocks field are integers modulo p = 2^64 - 2^32 + 1, canonical: 0 to p - 1."
+PERMUTATION_TEXT = """
+Poseidon2 with a state of t lanes: first state = E state. Then r_f / 2 full rounds, r_p partial rounds, r_f / 2 full
+rounds. Full round r: add rc_ext[r t + i] to lane i, raise every lane to the 7th power, state = E state. Partial round
+r: add rc_int[r] to lane 0 and raise it to the 7th power, then lane i becomes (sum of all lanes) + int_diag[i] lane i.
+E is dense, row-major in ext_mds: new lane i = sum over j of ext_mds[i t + j] lane j. All constants come in the buffers
+and differ from run to run.
+""".strip()
+
+
+def constants(rng: np.random.Generator, t: int, r_f: int, r_p: int, law: int) -> dict[str, Words]:
+    """Round constants, matrix and diagonal by the names that kernels give them."""
+    shapes = {"rc_ext": (r_f, t), "rc_int": (r_p,), "ext_mds": (t, t), "int_diag": (t,)}
+    return {name: elements(rng, shape, goldilocks.P, law) for name, shape in shapes.items()}
+
+
+def permutation(inputs: Arrays) -> Poseidon2:
+    return Poseidon2(inputs["rc_ext"], inputs["rc_int"], inputs["ext_mds"], inputs["int_diag"])
