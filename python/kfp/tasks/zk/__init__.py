@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from kfp.tasks.base import Task
-from kfp.tasks.zk.binius import Binius
+from kfp.tasks.zk.binius_clmul import BiniusClmul
 from kfp.tasks.zk.fri_round import FriRound
 from kfp.tasks.zk.goldilocks_ntt import GoldilocksNtt
-from kfp.tasks.zk.keccak import Keccak
+from kfp.tasks.zk.keccak_f1600_batch import KeccakF1600Batch
 from kfp.tasks.zk.kyber_ntt import KyberNtt
 from kfp.tasks.zk.merkle_build import MerkleBuild
 from kfp.tasks.zk.modmul_montgomery import ModmulMontgomery
+from kfp.tasks.zk.montgomery_msm import MontgomeryMsm
+from kfp.tasks.zk.pippenger_buckets import PippengerBuckets
 from kfp.tasks.zk.poseidon2_hash import Poseidon2Hash
-from kfp.tasks.zk.wots import Wots
+from kfp.tasks.zk.wots_chain import WotsChain
 
 TASKS: tuple[type[Task], ...] = (
     GoldilocksNtt,
@@ -19,8 +21,10 @@ TASKS: tuple[type[Task], ...] = (
     MerkleBuild,
     FriRound,
     KyberNtt,
-    Keccak,
-    Wots,
-    Binius,
+    KeccakF1600Batch,
+    PippengerBuckets,
+    WotsChain,
+    BiniusClmul,
+    MontgomeryMsm,
     ModmulMontgomery,
 )

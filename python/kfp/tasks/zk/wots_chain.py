@@ -37,7 +37,7 @@ _HELD_OUT: dict[Scale, tuple[int, int, int]] = {"full": (32, 2**17, 32), "small"
 _HASHES = 1 << 20
 
 
-class Wots(Task):
+class WotsChain(Task):
     name = "wots_chain"
     suite = "zk"
     title = "Winternitz hash chains of SHA3-256"

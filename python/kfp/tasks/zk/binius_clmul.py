@@ -32,7 +32,7 @@ _HELD_OUT: dict[Scale, int] = {"full": 2**18, "small": 513}
 _ALPHA = 1 << 127
 
 
-class Binius(Task):
+class BiniusClmul(Task):
     name = "binius_clmul"
     suite = "zk"
     title = "Carry-less products in binary tower fields"

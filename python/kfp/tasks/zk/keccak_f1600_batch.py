@@ -41,7 +41,7 @@ _HELD_OUT: dict[Scale, tuple[int, int, int, int, int]] = {
 _DISTINCT = 1 << 20
 
 
-class Keccak(Task):
+class KeccakF1600Batch(Task):
     name = "keccak_f1600_batch"
     suite = "zk"
     title = "Keccak-f[1600] sponge on a batch of one-block messages"
