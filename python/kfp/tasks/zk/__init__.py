@@ -8,9 +8,11 @@ from kfp.tasks.zk.fri_round import FriRound
 from kfp.tasks.zk.goldilocks_ntt import GoldilocksNtt
 from kfp.tasks.zk.keccak_f1600_batch import KeccakF1600Batch
 from kfp.tasks.zk.kyber_ntt import KyberNtt
+from kfp.tasks.zk.logup_gkr import LogupGkr
 from kfp.tasks.zk.merkle_build import MerkleBuild
 from kfp.tasks.zk.modmul_montgomery import ModmulMontgomery
 from kfp.tasks.zk.montgomery_msm import MontgomeryMsm
+from kfp.tasks.zk.multilinear_sumcheck_round import MultilinearSumcheckRound
 from kfp.tasks.zk.pippenger_buckets import PippengerBuckets
 from kfp.tasks.zk.poseidon2_hash import Poseidon2Hash
 from kfp.tasks.zk.wots_chain import WotsChain
@@ -21,10 +23,12 @@ TASKS: tuple[type[Task], ...] = (
     MerkleBuild,
     FriRound,
     KyberNtt,
+    LogupGkr,
     KeccakF1600Batch,
     PippengerBuckets,
     WotsChain,
     BiniusClmul,
     MontgomeryMsm,
+    MultilinearSumcheckRound,
     ModmulMontgomery,
 )

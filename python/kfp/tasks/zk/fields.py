@@ -192,6 +192,9 @@ class BabyBear(Field):
 GOLDILOCKS = Goldilocks()
 BABYBEAR = BabyBear()
 
+# Indexed by the prime_kind that kernels receive.
+PRIME_KINDS: tuple[tuple[str, Field], ...] = (("Goldilocks", GOLDILOCKS), ("BabyBear", BABYBEAR))
+
 
 def remainder(a: Words, modulus: int) -> Words:
     """Remainders by one modulus: numpy multiplies to divide by one number, but takes remainders by division."""
