@@ -1,4 +1,4 @@
-// Where the lanes of a simdgroup meet again after they took different ways through the body of a loop.
+// Where the lanes of a simdgroup meet again after they took different ways.
 #pragma once
 
 #include <map>
@@ -15,10 +15,11 @@ struct Reconvergence {
     std::set<std::string, std::less<>> exchanging;  // functions that reach a simdgroup operation, and so must be in line
 };
 
-// The runtime tells the simdgroup operations of a kernel by their place in the code. That can't tell a lane which is an
-// iteration ahead: it would take part in an operation together with lanes of the iteration before. So the iterations of
-// every loop end in an exchange, if some of its simdgroup operations may be passed by. Nor can it tell two calls of a
-// function that has operations of its own.
+// The runtime tells the simdgroup operations of a kernel by their place in the code, and can't tell from it which lanes
+// are still to come. So lanes meet behind every statement with simdgroup operations that may have parted them, and, in
+// loops with operations that some lanes pass by, at the end of every iteration. A meeting is named by how deep it is
+// nested: whoever is further in goes first. Where every lane goes the same way by the look of the text, and where nothing
+// follows that lanes do together, there is none.
 Reconvergence find_reconvergence(const Program& program);
 
 }  // namespace kfp::msl

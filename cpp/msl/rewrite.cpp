@@ -81,6 +81,9 @@ private:
 
     // Writes what stands at token i; returns the next index.
     Index rewrite_at(Index i, Index end) {
+        if (const auto found = reconvergence_.before.find(i); found != reconvergence_.before.end()) {
+            put_ours(found->second, i);
+        }
         if (const auto found = variables_.find(i); found != variables_.end()) {
             return threadgroup_variables(found->second);
         }
@@ -111,9 +114,6 @@ private:
         }
         if (methods_.into_device_before.count(i) != 0) {
             put_ours("::__kfp::in_device(", i);
-        }
-        if (const auto found = reconvergence_.before.find(i); found != reconvergence_.before.end()) {
-            put_ours(found->second, i);
         }
         if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
             for (int n = 0; n < found->second; ++n) {

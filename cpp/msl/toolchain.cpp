@@ -242,7 +242,8 @@ CommandResult CompilerTools::check(const std::string& folder, const std::string&
 CommandResult CompilerTools::compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const {
     std::vector<std::string> arguments = language_;
     if (in_order) {
-        append(arguments, {"-mllvm", "-disable-block-placement"});
+        append(arguments, {"-mllvm", "-disable-block-placement", "-mllvm", "-enable-tail-merge=0", "-mllvm", "-disable-tail-duplicate",
+                           "-mllvm", "-disable-early-taildup"});
     }
     append(arguments, diagnostic_arguments());
     append(arguments, {"-include-pch", precompiled_, "-dependency-file", object + ".d", "-sys-header-deps", "-MT", object,

@@ -22,8 +22,8 @@ public:
 
     // `source` and `object` are names in `folder`.
     CommandResult check(const std::string& folder, const std::string& source) const;
-    // With `in_order`, the code stands in the order of the source as far as possible: at simdgroup operations, the runtime
-    // takes lanes at lower addresses for those that lag behind.
+    // With `in_order`, every call has its own place in the code, and those are in the order of the source as far as
+    // possible: the runtime tells simdgroup operations by their return addresses.
     CommandResult compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const;
     CommandResult link(const std::string& folder, const std::string& object, const std::string& image) const;
 

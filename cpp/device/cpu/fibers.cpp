@@ -183,13 +183,19 @@ void FiberScheduler::leave_simdgroup(Context* suspended) {
     switch_to_host(suspended);
 }
 
-// Lanes at different call sites have diverged. The one that lags behind most in the code goes first, which lets it catch
-// up with the others, as a GPU's reconvergence would.
+// Lanes at different call sites have diverged. They meet behind the statement that parted them, so whoever is within it
+// goes before who waits for it to end; among lanes on different ways through it, the one that lags behind in the code.
+std::uint64_t site_of(const void* return_address, unsigned width) {
+    const auto address = reinterpret_cast<std::uintptr_t>(return_address) & ((std::uint64_t{1} << 48) - 1);
+    if (width < KFP_MEETING) return address;
+    const std::uint64_t outwards = 0x7fff - std::min<std::uint64_t>(width - KFP_MEETING, 0x7fff);
+    return (std::uint64_t{1} << 63) | (outwards << 48) | address;
+}
+
 void FiberScheduler::complete_exchange(Simdgroup& group) {
-    const void* site = nullptr;
+    std::uint64_t site = UINT64_MAX;
     for (std::uint32_t lanes = group.at_exchange; lanes != 0; lanes &= lanes - 1) {
-        const void* const candidate = group.sites[static_cast<unsigned>(std::countr_zero(lanes))];
-        if (site == nullptr || candidate < site) site = candidate;
+        site = std::min(site, group.sites[static_cast<unsigned>(std::countr_zero(lanes))]);
     }
     std::uint32_t active = 0;
     for (std::uint32_t lanes = group.at_exchange; lanes != 0; lanes &= lanes - 1) {
@@ -221,12 +227,12 @@ inline void FiberScheduler::threadgroup_barrier() {
 }
 
 inline const kfp_simd_frame* FiberScheduler::simd_exchange(const void* value, unsigned bytes, unsigned width, unsigned* lane_result,
-                                                    const void* site) {
+                                                    const void* return_address) {
     const unsigned lane = lane_;
     Simdgroup& group = *group_;
     *lane_result = lane;
     copy_value(group.deposits[lane].data(), value, bytes);
-    group.sites[lane] = site;
+    group.sites[lane] = site_of(return_address, width);
     group.runnable &= ~bit(lane);
     group.at_exchange |= bit(lane);
     if (width == quad_width) group.at_quad_exchange |= bit(lane);

@@ -74,7 +74,7 @@ public:
     Extent running_thread() const { return coordinates_[thread_index()]; }
 
     void threadgroup_barrier();
-    const kfp_simd_frame* simd_exchange(const void* value, unsigned bytes, unsigned width, unsigned* lane, const void* site);
+    const kfp_simd_frame* simd_exchange(const void* value, unsigned bytes, unsigned width, unsigned* lane, const void* return_address);
 
 private:
     // A lane that has not returned is in exactly one of the three sets; bit n stands for lane n.
@@ -84,7 +84,7 @@ private:
         std::uint32_t at_exchange = 0;
         std::uint32_t at_quad_exchange = 0;  // a subset of at_exchange
         std::array<Context, simd_width> contexts{};
-        std::array<const void*, simd_width> sites{};
+        std::array<std::uint64_t, simd_width> sites{};  // where each lane waits; the lowest goes first
         alignas(16) std::array<std::array<unsigned char, KFP_SLOT_BYTES>, simd_width> deposits{};
         kfp_simd_frame frame{};
         std::array<kfp_simd_frame, simd_width / quad_width> quad_frames{};

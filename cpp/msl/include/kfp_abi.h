@@ -3,10 +3,13 @@
 #ifndef KFP_ABI_H
 #define KFP_ABI_H
 
-#define KFP_ABI_VERSION 1
+#define KFP_ABI_VERSION 2
 #define KFP_SIMD_WIDTH 32
 #define KFP_MAX_BINDINGS 31
 #define KFP_SLOT_BYTES 16
+/* As the width of an exchange: all lanes meet here again after a statement that parted them; plus the number of
+   statements around it that may part lanes. */
+#define KFP_MEETING 256
 
 #ifdef __OPENCL_CPP_VERSION__
 #define KFP_GLOBAL __global
@@ -48,7 +51,8 @@ struct kfp_runtime {
     /* Returns when every thread of the threadgroup that has not returned is here. */
     void (*threadgroup_barrier)(void);
     /* Deposits `bytes` (at most KFP_SLOT_BYTES) for this thread, waits for the other lanes of its simdgroup (width 32)
-       or quadgroup (width 4) that are at the same call site, and returns their common frame. The frame stays valid
+       or quadgroup (width 4) that are at the same call site, and returns their common frame. Of lanes at different
+       sites those go first that are at no meeting, then those at the innermost meeting. The frame stays valid
        until the thread's next exchange or barrier. *lane: the caller's lane within the simdgroup (0 to 31), whatever the width. */
     const struct kfp_simd_frame* (*simd_exchange)(const void* value, unsigned bytes, unsigned width, unsigned* lane);
 };

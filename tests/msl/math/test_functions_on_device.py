@@ -112,7 +112,6 @@ def test_matrix_product(toolchain: _core.Toolchain, checked: bool) -> None:
     np.testing.assert_array_equal(c, a @ b)
 
 
-@pytest.mark.xfail(strict=True, reason="known fault: lanes parted by an if may not meet before a loop behind it")
 def test_divergence(toolchain: _core.Toolchain, checked: bool) -> None:
     arrays = [np.zeros(128, dtype=np.uint32)]
     out = run(toolchain, "diverging", arrays, [("buffer", 0, 0, 0)], (32, 1, 1), (32, 1, 1), checked)[0]

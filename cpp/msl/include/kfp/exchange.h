@@ -147,7 +147,7 @@ template <class F, class T> KFP_OUT_OF_LINE T reduced_before(Exchanged<T> all, T
 template <uint width> KFP_OUT_OF_LINE uint votes_of(Exchanged<uchar> all) {
     uint votes = 0;
 #pragma clang loop unroll(disable)
-    for (uint i = 0; i < width; ++i) votes |= uint(all.at(i)) << i;
+    for (uint i = 0; i < width; ++i) votes |= (uint(all.at(i)) & 1) << i;  // an absent lane has left anything
     return votes & all.active;
 }
 

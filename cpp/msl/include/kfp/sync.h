@@ -14,11 +14,20 @@ __attribute__((convergent)) const __global struct kfp_simd_frame* __kfp_simd_exc
 
 namespace __kfp {
 
-// Waits for the other lanes of the simdgroup, those excepted that are further on in the code.
-KFP_INLINE void reconverge() {
+KFP_INLINE void exchange_nothing(unsigned width) {
     char nothing = 0;
     unsigned lane;
-    __kfp_simd_exchange(&nothing, 0, KFP_SIMD_WIDTH, &lane);
+    __kfp_simd_exchange(&nothing, 0, width, &lane);
+}
+
+// Behind a statement that may part the lanes of a simdgroup, between them and their next operation together.
+template <unsigned level>
+KFP_INLINE void reconverge() { exchange_nothing(KFP_MEETING + level); }
+
+template <unsigned level>
+KFP_INLINE bool reconverged(bool condition) {
+    reconverge<level>();
+    return condition;
 }
 
 }  // namespace __kfp
@@ -54,7 +63,7 @@ enum thread_scope {
 
 KFP_INLINE void threadgroup_barrier(mem_flags) { __kfp_threadgroup_barrier(); }
 
-KFP_INLINE void simdgroup_barrier(mem_flags) { __kfp::reconverge(); }
+KFP_INLINE void simdgroup_barrier(mem_flags) { __kfp::exchange_nothing(KFP_SIMD_WIDTH); }
 
 KFP_INLINE void atomic_thread_fence(mem_flags, memory_order order, thread_scope = thread_scope_device) {
     if (order != memory_order_relaxed) __atomic_thread_fence(__ATOMIC_SEQ_CST);
