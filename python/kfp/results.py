@@ -66,13 +66,17 @@ class Ceiling(Record):
 
 @dataclass(frozen=True, eq=False)
 class Ceilings(Record):
-    """What a device gives at most; ``dispatch_seconds`` is what one more dispatch of an empty kernel costs."""
+    """What a device gives at most; ``dispatch_seconds`` is what one more dispatch of an empty kernel costs.
+
+    ``invalid`` says of every probe whose figure can't be believed why, instead of a limit.
+    """
 
     device: str
     description: str
     driver: str
     limits: tuple[Ceiling, ...]
     dispatch_seconds: float
+    invalid: tuple[str, ...] = ()
 
     def of(self, resource: str) -> Ceiling | None:
         return next((limit for limit in self.limits if limit.resource == resource), None)

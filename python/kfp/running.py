@@ -184,7 +184,9 @@ class _Run:
             self._result(True, check.metric, check.error, check.tolerance, check.detail), timing=measurement.timing
         )
         bound = binding_bound(demands, ceilings)
-        if bound is not None:
+        if bound is None:
+            flags += [f"no ceiling: {problem}" for problem in ceilings.invalid]
+        else:
             share = bound.seconds / measurement.timing.seconds
             if share > SUSPECT_SHARE:
                 flags.append(

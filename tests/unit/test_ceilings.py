@@ -35,6 +35,11 @@ def test_the_table_of_apples_chips(description: str, gflops: float, gigabytes: f
     assert fp32.per_second == pytest.approx(gflops * 1e9, rel=1e-4)
     assert dram.per_second == pytest.approx(gigabytes * 1e9)
     assert fp32.source.startswith(f"Apple's figures for {description.removeprefix('Apple ')}")
+    for resource in ("u64_multiply", "u64_bit", "u64_rotate"):
+        limit = found.of(resource)
+        assert limit is not None
+        assert limit.source.startswith("an estimate")
+        assert 0 < limit.per_second < fp32.per_second
 
 
 @pytest.mark.parametrize("description", ["Apple M9", "Example CPU", "Apple Paravirtual device"])
