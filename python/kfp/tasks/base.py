@@ -124,7 +124,8 @@ class Range:
     def __str__(self) -> str:
         kinds = {0: "real", 1: "whole", 2: "even"}
         kind = "a power of two" if self.powers_of_two else kinds.get(self.step, f"a multiple of {self.step}")
-        return f"{self.name}: {self.meaning}; {kind}, {self.low:g} to {self.high:g}"
+        low, high = (f"{int(bound)}" if self.step else f"{bound:g}" for bound in (self.low, self.high))
+        return f"{self.name}: {self.meaning}; {kind}, {low} to {high}"
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ _CHALLENGE = 0x9E3779B97F4A7C15
 class MultilinearSumcheckRound(Task):
     name = "multilinear_sumcheck_round"
     suite = "zk"
-    title = "A round of sum-check on products of multilinear tables"
+    title = "Sum-check round on multilinear tables"
     regime = "modular products, reduction and fold"
     unit = "Gop/s"
     kernels = (
