@@ -35,7 +35,7 @@ _ALPHA = 1 << 127
 class BiniusClmul(Task):
     name = "binius_clmul"
     suite = "zk"
-    title = "Carry-less products in binary tower fields"
+    title = "Products in binary tower fields"
     regime = "bit operations"
     unit = "Gop/s"
     kernels = (

@@ -44,7 +44,7 @@ _DISTINCT = 1 << 20
 class KeccakF1600Batch(Task):
     name = "keccak_f1600_batch"
     suite = "zk"
-    title = "Keccak-f[1600] sponge on one-block messages"
+    title = "Keccak-f[1600] sponges of one block"
     regime = "bit operations and rotations"
     unit = "Gop/s"
     kernels = (

@@ -40,7 +40,7 @@ _ALPHA = 0x9E3779B97F4A7C15
 class LogupGkr(Task):
     name = "logup_gkr"
     suite = "zk"
-    title = "LogUp: multiplicities, product of fractions"
+    title = "LogUp: multiplicities and a product"
     regime = "atomic counting, then modular products and inverses"
     unit = "Gop/s"
     kernels = (

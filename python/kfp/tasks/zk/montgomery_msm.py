@@ -44,7 +44,7 @@ _PER_PAIR, _PER_ADDITION = 4608, 16
 class MontgomeryMsm(Task):
     name = "montgomery_msm"
     suite = "zk"
-    title = "Multi-scalar multiplication on a curve"
+    title = "Multi-scalar multiplication of points"
     regime = "wide modular multiplication"
     unit = "Gop/s"
     kernels = (

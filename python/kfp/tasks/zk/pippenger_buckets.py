@@ -39,7 +39,7 @@ _MOST_BUCKETS = 1 << 18
 class PippengerBuckets(Task):
     name = "pippenger_buckets"
     suite = "zk"
-    title = "Bucket sums of a multi-scalar multiplication"
+    title = "Bucket sums of Pippenger's algorithm"
     regime = "wide modular multiplication, scattered and skewed"
     unit = "Gop/s"
     kernels = (
