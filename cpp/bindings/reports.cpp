@@ -1,3 +1,4 @@
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -62,6 +63,13 @@ void bind_reports(py::module_& module) {
         .def_readonly("wall_seconds", &RunReport::wall_seconds,
                       "What the parent's own clock saw between request and reply: an upper bound that no candidate can "
                       "touch.");
+    py::class_<SampleReport, RunReport>(module, "SampleReport")
+        .def_property_readonly("warm_up",
+                               [](const SampleReport& self) {
+                                   return py::array_t<double>(static_cast<py::ssize_t>(self.warm_up.size()),
+                                                              self.warm_up.data());
+                               },
+                               "Medians of the sentinel's windows; empty where the device was still warm.");
 }
 
 }  // namespace kfp::bindings

@@ -39,21 +39,43 @@ std::pair<std::uint32_t, CompileReport> compile(WorkerHost& worker, const py::ob
 }
 
 std::uint32_t prepare(WorkerHost& worker, std::uint32_t library, const PyPlan& plan, bool checked, std::uint64_t order_seed,
-                      std::uint32_t threads) {
+                      std::uint32_t threads, bool cold, std::optional<std::uint32_t> shares) {
     auto image = plan.image;
+    RunOptions options;
+    options.checked = checked;
+    options.order_seed = order_seed;
+    options.threads = threads;
+    options.cold = cold;
     const py::gil_scoped_release released;
-    return worker.prepare(library, std::move(image), {checked, order_seed, threads});
+    return worker.prepare(library, std::move(image), options, shares);
 }
 
-py::tuple sample(WorkerHost& worker, const std::vector<std::uint32_t>& executions, const std::vector<std::uint32_t>& order,
-                 std::uint32_t repeats) {
-    std::pair<std::vector<double>, RunReport> result;
+using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
+
+std::vector<std::uint32_t> listed(const Numbers& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
+
+std::vector<SampleRequest::Arm> arms_of(const Numbers& executions, const py::object& repeats) {
+    const std::vector<std::uint32_t> numbers = listed(executions);
+    const bool one_for_all = py::isinstance<py::int_>(repeats);
+    const auto each = one_for_all ? std::vector(numbers.size(), repeats.cast<std::uint32_t>()) : listed(Numbers::ensure(repeats));
+    if (each.size() != numbers.size()) throw py::value_error("sample: expected a number of repeats per execution");
+    std::vector<SampleRequest::Arm> arms;
+    for (std::size_t i = 0; i < numbers.size(); ++i) arms.push_back({numbers[i], each[i]});
+    return arms;
+}
+
+py::tuple sample(WorkerHost& worker, const Numbers& executions, const Numbers& order, const py::object& repeats,
+                 bool each_from_reset, std::optional<std::uint32_t> sentinel, std::uint32_t samples_per_window,
+                 double agreement, double most_seconds, double idle_seconds) {
+    const SampleRequest request{arms_of(executions, repeats), listed(order), each_from_reset, sentinel,
+                                {samples_per_window, agreement, most_seconds, idle_seconds}};
+    SampleReport report;
     {
         const py::gil_scoped_release released;
-        result = worker.sample(executions, order, repeats);
+        report = worker.sample(request);
     }
-    return py::make_tuple(py::array_t<double>(static_cast<py::ssize_t>(result.first.size()), result.first.data()),
-                          result.second);
+    py::array_t<double> seconds(static_cast<py::ssize_t>(report.seconds.size()), report.seconds.data());
+    return py::make_tuple(std::move(seconds), std::move(report));
 }
 
 py::array_t<std::uint8_t> read(WorkerHost& worker, std::uint32_t execution, std::uint32_t buffer) {
@@ -91,10 +113,14 @@ void bind_worker(py::module_& module) {
         .def("compile", &compile, py::arg("source"), py::kw_only(), py::arg("math") = "fast", py::arg("checked") = false,
              py::arg("check_only") = false)
         .def("prepare", &prepare, py::arg("library"), py::arg("plan"), py::kw_only(), py::arg("checked") = false,
-             py::arg("order_seed") = 0, py::arg("threads") = 0)
+             py::arg("order_seed") = 0, py::arg("threads") = 0, py::arg("cold") = false, py::arg("shares") = py::none())
         .def("run", &WorkerHost::run, py::arg("execution"), py::kw_only(), py::arg("reset") = true,
              py::call_guard<py::gil_scoped_release>())
-        .def("sample", &sample, py::arg("executions"), py::arg("order"), py::arg("repeats"))
+        .def("sample", &sample, py::arg("executions"), py::arg("order"), py::arg("repeats"), py::kw_only(),
+             py::arg("each_from_reset") = false, py::arg("sentinel") = py::none(),
+             py::arg("samples_per_window") = timing::WarmUp{}.samples_per_window,
+             py::arg("agreement") = timing::WarmUp{}.agreement, py::arg("most_seconds") = timing::WarmUp{}.most_seconds,
+             py::arg("idle_seconds") = timing::WarmUp{}.idle_seconds)
         .def("read", &read, py::arg("execution"), py::arg("buffer"))
         .def("close", &WorkerHost::close, py::call_guard<py::gil_scoped_release>())
         .def("__enter__", [](py::object self) { return self; })

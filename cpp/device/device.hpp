@@ -83,11 +83,18 @@ struct CompileReport {
     double seconds = 0.0;  // wall time of the compilation
 };
 
+class Execution;
+
 struct RunOptions {
     // Guard pages at both ends of every buffer, poisoned threadgroup memory, permuted order from `order_seed`.
     bool checked = false;
     std::uint64_t order_seed = 0;
     std::uint32_t threads = 0;  // host threads of a software device; 0: as many as there are cores
+    // A reset also sees to it that no cache holds anything of the buffers.
+    bool cold = false;
+    // An execution whose buffers, initial contents included, this one takes instead of having its own: two kernels are
+    // then compared over the very same memory. Its buffers must be those of the plan, and it must live longer.
+    const Execution* shares = nullptr;
 };
 
 struct RunTime {
@@ -113,6 +120,19 @@ public:
     virtual RunTime run(std::uint32_t repeats) = 0;
     // What a buffer holds now; valid until the next reset(), run() or destruction.
     virtual std::span<const std::byte> contents(std::uint32_t buffer) const = 0;
+
+    // For the measuring loop, a reset and a run in two halves: submit() queues them, collect() waits for the oldest that
+    // was queued. A device that works while its host waits does it all in submit().
+    virtual void submit(std::uint32_t repeats) {
+        reset();
+        finished_ = run(repeats);
+    }
+    virtual RunTime collect() { return finished_; }
+    // How many may be queued, over all executions of a device.
+    virtual unsigned most_in_flight() const { return 1; }
+
+private:
+    RunTime finished_;
 };
 
 class Library {

@@ -136,4 +136,16 @@ void validate(const Plan& plan) {
     }
 }
 
+void require_same_buffers(const Plan& plan, const Plan& other) {
+    if (plan.buffers.size() != other.buffers.size()) {
+        fail("plan", text(plan.buffers.size()) + " buffers can't share memory with " + text(other.buffers.size()));
+    }
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+        const BufferSpec& own = plan.buffers[i];
+        const BufferSpec& shared = other.buffers[i];
+        if (own.bytes == shared.bytes && own.role == shared.role) continue;
+        fail("buffer " + text(i), "can't share memory: '" + own.name + "' has another size or role than '" + shared.name + "'");
+    }
+}
+
 }  // namespace kfp

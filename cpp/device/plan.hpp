@@ -57,5 +57,7 @@ struct Plan {
 
 // Throws kfp::PlanError naming the faulty element when an index, size or geometry is out of its range.
 void validate(const Plan& plan);
+// Throws kfp::PlanError unless the buffers of `plan` are, but for their names, those of `other`.
+void require_same_buffers(const Plan& plan, const Plan& other);
 
 }  // namespace kfp

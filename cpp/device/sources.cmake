@@ -9,6 +9,7 @@ set(KFP_DEVICE_INCLUDES)
 
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
   list(APPEND KFP_DEVICE_SOURCES
+    cpp/device/cpu/cache.cpp
     cpp/device/cpu/context_switch.cpp
     cpp/device/cpu/device.cpp
     cpp/device/cpu/dispatch.cpp

@@ -45,6 +45,13 @@ std::string signal_text(int signal) {
     }
 }
 
+double sampled(Reader& from) {
+    const auto seconds = from.get<double>();
+    // Written so that a NaN fails.
+    if (!(seconds >= 0.0)) throw ProtocolError("a sample that is no time");
+    return seconds;
+}
+
 }  // namespace
 
 WorkerHost::WorkerHost(const std::string& device, const Toolchain& toolchain, const WorkerLimits& limits,
@@ -112,8 +119,10 @@ std::pair<std::uint32_t, CompileReport> WorkerHost::compile(std::string_view sou
     }
 }
 
-std::uint32_t WorkerHost::prepare(std::uint32_t library, std::shared_ptr<const PlanImage> plan, const RunOptions& options) {
+std::uint32_t WorkerHost::prepare(std::uint32_t library, std::shared_ptr<const PlanImage> plan, const RunOptions& options,
+                                  std::optional<std::uint32_t> shares) {
     const std::scoped_lock lock(one_at_a_time_);
+    if (shares) execution(*shares);
     std::uint64_t outputs_bytes = 0;
     for (const auto& buffer : plan->plan.buffers) {
         if (buffer.role != BufferRole::scratch) outputs_bytes = std::max(outputs_bytes, buffer.bytes);
@@ -124,13 +133,15 @@ std::uint32_t WorkerHost::prepare(std::uint32_t library, std::shared_ptr<const P
     writer.put(static_cast<std::uint8_t>(options.checked));
     writer.put(options.order_seed);
     writer.put(options.threads);
+    writer.put(static_cast<std::uint8_t>(options.cold));
+    writer.put(shares.value_or(no_execution));
     writer.put(static_cast<std::uint64_t>(plan->contents.size()));
     writer.put(outputs_bytes);
     const std::array<int, 2> descriptors{plan->contents.descriptor(), execution.outputs.descriptor()};
     limit_memory(limits_.memory_bytes + 2 * (plan_bytes_ + plan->buffer_bytes));
     const auto reply = exchange(Request::prepare, writer.take() + plan->encoded, limits_.run_seconds, small_reply,
                                 descriptors, plan.get());
-    plan_bytes_ += plan->buffer_bytes;
+    if (!shares) plan_bytes_ += plan->buffer_bytes;
     executions_.push_back(std::move(execution));
     const auto expected = static_cast<std::uint32_t>(executions_.size() - 1);
     try {
@@ -164,39 +175,34 @@ RunReport WorkerHost::run(std::uint32_t number, bool reset) {
     }
 }
 
-std::pair<std::vector<double>, RunReport> WorkerHost::sample(std::span<const std::uint32_t> executions,
-                                                             std::span<const std::uint32_t> order,
-                                                             std::uint32_t repeats) {
+SampleReport WorkerHost::sample(const SampleRequest& request) {
     const std::scoped_lock lock(one_at_a_time_);
+    for (const auto& arm : request.arms) execution(arm.execution);
+    for (const auto index : request.order) {
+        if (index < request.arms.size()) continue;
+        throw PlanError("sample: order names execution " + std::to_string(index) + " of " +
+                        std::to_string(request.arms.size()));
+    }
+    if (request.sentinel && *request.sentinel >= request.arms.size())
+        throw PlanError("sample: the sentinel is execution " + std::to_string(*request.sentinel) + " of " +
+                        std::to_string(request.arms.size()));
     Writer writer;
-    writer.put(static_cast<std::uint64_t>(executions.size()));
-    for (const auto number : executions) {
-        execution(number);
-        writer.put(number);
-    }
-    writer.put(static_cast<std::uint64_t>(order.size()));
-    for (const auto index : order) {
-        if (index >= executions.size())
-            throw PlanError("sample: order names execution " + std::to_string(index) + " of " +
-                            std::to_string(executions.size()));
-        writer.put(index);
-    }
-    writer.put(repeats);
-    const PlanImage* plan = executions.empty() ? nullptr : execution(executions[0]).plan.get();
+    encode(writer, request);
+    const PlanImage* plan = request.arms.empty() ? nullptr : execution(request.arms[0].execution).plan.get();
     const auto reply = exchange(Request::sample, writer.take(), limits_.run_seconds,
-                                small_reply + order.size() * sizeof(double), {}, plan);
+                                small_reply + request.order.size() * sizeof(double), {}, plan);
     try {
         Reader from(reply.payload);
-        std::vector<double> seconds(order.size());
-        double sum = 0.0;
-        for (double& one : seconds) {
-            one = from.get<double>();
-            if (!(one >= 0.0)) throw ProtocolError("a sample that is no time");
-            sum += one;
-        }
+        SampleReport report;
+        report.warm_up.resize(from.count(sizeof(double)));
+        report.seconds.resize(request.order.size());
+        for (double& one : report.warm_up) one = sampled(from);
+        for (double& one : report.seconds) report.device_seconds += one = sampled(from);
         from.end();
-        if (!(sum <= reply.wall_seconds)) throw ProtocolError("samples that took longer than the wait for them");
-        return {std::move(seconds), RunReport{sum, reply.wall_seconds}};
+        report.wall_seconds = reply.wall_seconds;
+        if (!(report.device_seconds <= reply.wall_seconds))
+            throw ProtocolError("samples that took longer than the wait for them");
+        return report;
     } catch (const ProtocolError& error) {
         fail(Failure::protocol, std::string("the worker's answer to sample is malformed: ") + error.what());
     }

@@ -55,6 +55,11 @@ struct RunReport {
     double wall_seconds = 0.0;
 };
 
+struct SampleReport : RunReport {
+    std::vector<double> seconds;  // of every sample, in the order asked for
+    std::vector<double> warm_up;  // medians of the sentinel's windows, if there were any
+};
+
 class WorkerHost {
 public:
     // `interrupted` is called now and then during a wait; what it throws ends the worker and passes on.
@@ -67,10 +72,11 @@ public:
     int pid() const { return pid_; }
     bool closed() const { return !running_; }
     std::pair<std::uint32_t, CompileReport> compile(std::string_view source, const CompileOptions& options);
-    std::uint32_t prepare(std::uint32_t library, std::shared_ptr<const PlanImage> plan, const RunOptions& options);
+    // `shares` is an execution whose buffers this one takes (RunOptions::shares itself doesn't cross).
+    std::uint32_t prepare(std::uint32_t library, std::shared_ptr<const PlanImage> plan, const RunOptions& options,
+                          std::optional<std::uint32_t> shares = {});
     RunReport run(std::uint32_t execution, bool reset);
-    std::pair<std::vector<double>, RunReport> sample(std::span<const std::uint32_t> executions,
-                                                     std::span<const std::uint32_t> order, std::uint32_t repeats);
+    SampleReport sample(const SampleRequest& request);
     // The size of a buffer that may be read, and its content into exactly that many bytes.
     std::uint64_t buffer_bytes(std::uint32_t execution, std::uint32_t buffer) const;
     void read(std::uint32_t execution, std::uint32_t buffer, std::span<std::byte> into);

@@ -129,6 +129,47 @@ OpenRequest decode_open(Reader& from) {
     return request;
 }
 
+void encode(Writer& to, const SampleRequest& request) {
+    to.put(static_cast<std::uint64_t>(request.arms.size()));
+    for (const auto& [execution, repeats] : request.arms) {
+        to.put(execution);
+        to.put(repeats);
+    }
+    to.put(static_cast<std::uint64_t>(request.order.size()));
+    for (const auto index : request.order) to.put(index);
+    to.put(static_cast<std::uint8_t>(request.each_from_reset));
+    to.put(static_cast<std::uint8_t>(request.sentinel.has_value()));
+    to.put(request.sentinel.value_or(0));
+    to.put(request.warm_up.samples_per_window);
+    to.put(request.warm_up.agreement);
+    to.put(request.warm_up.most_seconds);
+    to.put(request.warm_up.idle_seconds);
+}
+
+SampleRequest decode_sample(Reader& from) {
+    SampleRequest request;
+    request.arms.resize(from.count(2 * sizeof(std::uint32_t)));
+    for (auto& [execution, repeats] : request.arms) {
+        execution = from.get<std::uint32_t>();
+        repeats = from.get<std::uint32_t>();
+    }
+    request.order.resize(from.count(sizeof(std::uint32_t)));
+    for (auto& index : request.order) {
+        index = from.get<std::uint32_t>();
+        if (index >= request.arms.size()) throw ProtocolError("an order of arms that aren't there");
+    }
+    request.each_from_reset = from.flag();
+    const bool has_sentinel = from.flag();
+    const auto sentinel = from.get<std::uint32_t>();
+    if (has_sentinel && sentinel >= request.arms.size()) throw ProtocolError("a sentinel that isn't there");
+    if (has_sentinel) request.sentinel = sentinel;
+    request.warm_up.samples_per_window = from.get<std::uint32_t>();
+    request.warm_up.agreement = from.get<double>();
+    request.warm_up.most_seconds = from.get<double>();
+    request.warm_up.idle_seconds = from.get<double>();
+    return request;
+}
+
 void encode(Writer& to, const CompileOptions& options) {
     to.put(options.math);
     to.put(static_cast<std::uint8_t>(options.checked));

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "device/device.hpp"
 #include "device/plan.hpp"
+#include "timing/sample_loop.hpp"
 #include "worker/wire.hpp"
 
 namespace kfp {
@@ -29,6 +31,7 @@ enum class Status : std::uint32_t {
 };
 
 constexpr std::uint32_t frame_magic = 0x6b667031;  // "kfp1"
+constexpr std::uint32_t no_execution = UINT32_MAX;
 constexpr std::uint64_t max_request_bytes = std::uint64_t{256} << 20;
 
 struct FrameHeader {
@@ -59,7 +62,22 @@ struct OpenRequest {
     double compile_seconds = 0.0;
     std::uint64_t compile_memory_bytes = 0;
 };
+
+// One crossing per look: samples of several executions in the order given.
+struct SampleRequest {
+    struct Arm {
+        std::uint32_t execution = 0;
+        std::uint32_t repeats = 1;
+    };
+    std::vector<Arm> arms;
+    std::vector<std::uint32_t> order;  // indices into arms
+    bool each_from_reset = false;
+    std::optional<std::uint32_t> sentinel;  // an index into arms; with it a device that has rested is warmed up first
+    timing::WarmUp warm_up;
+};
+
 void encode(Writer& to, const OpenRequest& request);
+void encode(Writer& to, const SampleRequest& request);
 void encode(Writer& to, const CompileOptions& options);
 void encode(Writer& to, const Plan& plan);
 void encode(Writer& to, const CompileReport& report);
@@ -68,6 +86,7 @@ OpenRequest decode_open(Reader& from);
 CompileOptions decode_compile_options(Reader& from);
 Plan decode_plan(Reader& from);
 CompileReport decode_report(Reader& from);
+SampleRequest decode_sample(Reader& from);
 
 // Valid UTF-8 without control characters other than newline and tab: what may go to a terminal or a model. Anything
 // else becomes U+FFFD.

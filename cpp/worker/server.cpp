@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -162,6 +163,10 @@ private:
         options.checked = from.flag();
         options.order_seed = from.get<std::uint64_t>();
         options.threads = from.get<std::uint32_t>();
+        options.cold = from.flag();
+        if (const auto shared = from.get<std::uint32_t>(); shared != no_execution) {
+            options.shares = at(executions_, shared, "execution").execution.get();
+        }
         const auto contents_bytes = from.get<std::uint64_t>();
         const auto outputs_bytes = from.get<std::uint64_t>();
         const Plan plan = decode_plan(from);
@@ -193,28 +198,34 @@ private:
         Prepared& prepared = at(executions_, from.get<std::uint32_t>(), "execution");
         if (from.flag()) prepared.execution->reset();
         const RunTime time = prepared.execution->run(1);
+        last_run_ = Clock::now();
         Writer writer;
         writer.put(time.device_seconds);
         return {Status::ok, writer.take()};
     }
 
     Reply sample(Reader& from) {
-        std::vector<Execution*> executions(from.count(sizeof(std::uint32_t)));
-        for (auto& execution : executions)
-            execution = at(executions_, from.get<std::uint32_t>(), "execution").execution.get();
-        std::vector<std::uint32_t> order(from.count(sizeof(std::uint32_t)));
-        for (auto& index : order) index = from.get<std::uint32_t>();
-        const auto repeats = from.get<std::uint32_t>();
-        std::vector<double> seconds;
-        seconds.reserve(order.size());
-        for (const auto index : order) {
-            Execution& execution = *at(executions, index, "entry of the order");
-            execution.reset();
-            seconds.push_back(execution.run(repeats).device_seconds);
+        const SampleRequest request = decode_sample(from);
+        std::vector<timing::Arm> arms;
+        for (const auto& [number, repeats] : request.arms) {
+            Execution* const execution = at(executions_, number, "execution").execution.get();
+            arms.push_back({execution, repeats, request.each_from_reset});
         }
+        std::vector<double> windows(timing::most_windows);
+        std::vector<double> seconds(request.order.size());
+        windows.resize(request.sentinel ? warm_up(arms[*request.sentinel], request.warm_up, windows) : 0);
+        timing::take_samples(arms, request.order, seconds);
+        last_run_ = Clock::now();
         Writer writer;
+        writer.put(static_cast<std::uint64_t>(windows.size()));
+        for (const double one : windows) writer.put(one);
         for (const double one : seconds) writer.put(one);
         return {Status::ok, writer.take()};
+    }
+
+    std::size_t warm_up(const timing::Arm& sentinel, const timing::WarmUp& how, std::span<double> windows) const {
+        if (std::chrono::duration<double>(Clock::now() - last_run_).count() < how.idle_seconds) return 0;
+        return timing::warm_up(sentinel, how, windows);
     }
 
     Reply read(Reader& from) {
@@ -224,6 +235,8 @@ private:
         std::ranges::copy(contents, prepared.outputs.bytes().begin());
         return {};
     }
+
+    using Clock = std::chrono::steady_clock;
 
     int channel_;
     Mapping page_;
@@ -238,6 +251,7 @@ private:
     std::vector<std::unique_ptr<Library>> libraries_;
     std::vector<bool> runnable_;  // by library
     std::vector<Prepared> executions_;
+    Clock::time_point last_run_{};
 };
 
 // A parent that is gone must not leave an endless kernel behind.

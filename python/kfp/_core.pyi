@@ -106,6 +106,13 @@ class RunReport:
     def wall_seconds(self) -> float:
         """What the parent's own clock saw between request and reply: an upper bound that no candidate can touch."""
 
+class SampleReport(RunReport):
+    """``device_seconds`` is the sum of the samples."""
+
+    @property
+    def warm_up(self) -> npt.NDArray[np.float64]:
+        """Medians of the sentinel's windows; empty where the device was still warm."""
+
 class Limits:
     """Per worker. Seconds of wall time, bytes of address space beyond the plan's buffers, numbers of processes."""
 
@@ -159,15 +166,43 @@ class Worker:
     ) -> tuple[int, CompileReport]:
         """(library number, report). Not possible any more after the first prepare, which seals the process."""
 
-    def prepare(self, library: int, plan: Plan, *, checked: bool = False, order_seed: int = 0, threads: int = 0) -> int:
-        """Makes pipelines and buffers; returns an execution number. Raises PlanError, PipelineError."""
+    def prepare(
+        self,
+        library: int,
+        plan: Plan,
+        *,
+        checked: bool = False,
+        order_seed: int = 0,
+        threads: int = 0,
+        cold: bool = False,
+        shares: int | None = None,
+    ) -> int:
+        """Makes pipelines and buffers; returns an execution number. Raises PlanError, PipelineError.
+
+        `cold`: a reset leaves nothing of the buffers in any cache. `shares` is an execution whose buffers, with their
+        initial contents, this one takes; those of its own plan must have the same sizes and roles.
+        """
 
     def run(self, execution: int, *, reset: bool = True) -> RunReport: ...
     def sample(
-        self, executions: Sequence[int], order: Sequence[int], repeats: int
-    ) -> tuple[npt.NDArray[np.float64], RunReport]:
+        self,
+        executions: Sequence[int],
+        order: Sequence[int] | npt.NDArray[np.integer[Any]],
+        repeats: int | Sequence[int],
+        *,
+        each_from_reset: bool = False,
+        sentinel: int | None = None,
+        samples_per_window: int = 5,
+        agreement: float = 0.01,
+        most_seconds: float = 2.0,
+        idle_seconds: float = 0.1,
+    ) -> tuple[npt.NDArray[np.float64], SampleReport]:
         """Device seconds of one sample per entry of `order` (an index into `executions`), each a reset followed by
-        `repeats` back-to-back runs of the plan in one command buffer.
+        `repeats` (one number, or one per execution) back-to-back runs of the plan in one command buffer. With
+        `each_from_reset` a sample is the sum of as many single runs, each after a reset of its own.
+
+        `sentinel`, an index into `executions`: a device that has rested for `idle_seconds` is first warmed up with it,
+        until the medians of two windows agree, for `most_seconds` at most.
         """
 
     def read(self, execution: int, buffer: int) -> npt.NDArray[np.uint8]: ...

@@ -17,7 +17,7 @@ from kfp.running import digest_of, faults_of, references, why
 from kfp.tasks.base import Arrays, Check, Configuration, Task
 from kfp.timing.looks import SEARCH, Policy
 from kfp.timing.measuring import Executions, PairMeasurement, Unmeasurable, measure_pair
-from kfp.timing.results import ArmTiming, ComparisonVerdict, ConfigurationComparison, Series
+from kfp.timing.results import ArmTiming, Cache, ComparisonVerdict, ConfigurationComparison, Series
 
 Stage: TypeAlias = Literal["reference", "run", "check", "time"]
 
@@ -53,6 +53,7 @@ def compare_compiled(
     candidate: Compilation,
     *,
     policy: Policy = SEARCH,
+    cache: Cache = "warm",
     seed: int = 0,
     progress: Callable[[Stage, Configuration], None] = lambda stage, configuration: None,
 ) -> Iterator[ConfigurationComparison]:
@@ -64,7 +65,7 @@ def compare_compiled(
     bench = _Bench(worker, instruments)
     for number, configuration in enumerate(configurations):
         order_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        pair = _Pair(bench, task, configuration, reference, candidate, policy, order_seed, progress)
+        pair = _Pair(bench, task, configuration, reference, candidate, policy, cache, order_seed, progress)
         yield pair.compare()
         if worker.closed:
             return
@@ -125,6 +126,7 @@ class _Pair:
     reference: Compilation
     candidate: Compilation
     policy: Policy
+    cache: Cache
     order_seed: int
     progress: Callable[[Stage, Configuration], None]
 
@@ -139,10 +141,10 @@ class _Pair:
                 one = self._right_arm(self.reference, inputs, expected)
             except _Failed as failure:
                 raise _Failed("reference", f"the reference: {failure.verdict}: {failure.reason}") from None
-            two = self._right_arm(self.candidate, inputs, expected)
+            two = self._right_arm(self.candidate, inputs, expected, beside=one)
             self._tell("time")
             empty = self.bench.empty_dispatch_seconds
-            executions = Executions(one.execution, two.execution, self.bench.sentinel)
+            executions = Executions(one.execution, two.execution, self.bench.sentinel, self.cache == "cold")
             measured = measure_pair(worker, executions, self.policy, self.order_seed)
             self._tell("check")
             self._still_right(two, inputs, expected)
@@ -159,7 +161,8 @@ class _Pair:
     def _tell(self, stage: Stage) -> None:
         self.progress(stage, self.configuration)
 
-    def _right_arm(self, kernel: Compilation, inputs: Arrays, expected: Arrays) -> _Arm:
+    def _right_arm(self, kernel: Compilation, inputs: Arrays, expected: Arrays, beside: _Arm | None = None) -> _Arm:
+        """Over the buffers of ``beside`` if they are the same, so that no arm profits from where its own lie."""
         worker = self.bench.worker
         caps = {signature.name: signature.max_total_threads_per_threadgroup for signature in kernel.kernels}
         with faults_of(self.task, self.configuration):
@@ -169,7 +172,9 @@ class _Pair:
                 raise _Failed("pipeline error", str(error)) from error
         assert kernel.library is not None
         try:
-            arm = _Arm(worker.prepare(kernel.library, bridge.plan(plan)), plan, b"")
+            shares = beside.execution if beside is not None and _same_buffers(plan, beside.plan) else None
+            execution = worker.prepare(kernel.library, bridge.plan(plan), cold=self.cache == "cold", shares=shares)
+            arm = _Arm(execution, plan, b"")
         except _core.PipelineError as error:
             raise _Failed("pipeline error", str(error)) from error
         except (_core.PlanError, PlanError) as error:
@@ -251,6 +256,16 @@ class _Pair:
             processes=(),
             flags=(),
         )
+
+
+def _same_buffers(one: Plan, other: Plan) -> bool:
+    if len(one.buffers) != len(other.buffers):
+        return False
+    return all(
+        (a.name, a.dtype, a.shape, a.role) == (b.name, b.dtype, b.shape, b.role)
+        and (a.initial is b.initial or np.array_equal(np.asarray(a.initial), np.asarray(b.initial), equal_nan=True))
+        for a, b in zip(one.buffers, other.buffers, strict=True)
+    )
 
 
 def arm_timing(samples: np.ndarray[tuple[int], np.dtype[np.float64]]) -> ArmTiming:

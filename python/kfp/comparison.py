@@ -21,7 +21,7 @@ from kfp.sources import seed_source, source_hash, source_text
 from kfp.tasks import get_task
 from kfp.tasks.base import Configuration, Scale, Task
 from kfp.timing.looks import CLAIM, SEARCH, Policy, decide
-from kfp.timing.results import Comparison, ComparisonVerdict, ConfigurationComparison, Grade
+from kfp.timing.results import Cache, Comparison, ComparisonVerdict, ConfigurationComparison, Grade
 from kfp.timing.statistics import Interval, over_configurations, over_processes
 
 SEED = "seed"
@@ -40,6 +40,7 @@ def compare(
     seed: int = 0,
     math: Math = "fast",
     grade: Grade = "search",
+    cache: Cache = "warm",
     processes: int | None = None,
     policy: Policy | None = None,
     limits: Limits | None = None,
@@ -50,7 +51,8 @@ def compare(
 
     ``kernel`` and ``reference`` are a kernel's text or a path to read; ``"seed"`` is the task's seed kernel. ``seed``
     feeds the inputs and the order of the samples. ``grade`` ``"claim"`` measures in ``processes`` fresh processes (5,
-    at least 3) and treats the process as a random effect; ``policy`` replaces the grade's own.
+    at least 3) and treats the process as a random effect; ``policy`` replaces the grade's own. With ``cache``
+    ``"cold"`` every run starts with nothing of its buffers in any cache.
 
     Whatever the kernels do, the answer is a ``Comparison``. Raises ``kfp.Error`` when the call itself is wrong or this
     machine lacks the device.
@@ -58,6 +60,7 @@ def compare(
     require_choice("scale", scale, get_args(Scale))
     require_choice("math", math, get_args(Math))
     require_choice("grade", grade, get_args(Grade))
+    require_choice("cache", cache, get_args(Cache))
     wanted = get_task(task)
     points = wanted.configurations(scale) if configurations is None else tuple(configurations)
     if not points:
@@ -78,6 +81,7 @@ def compare(
         seed=seed,
         math=math,
         grade=grade,
+        cache=cache,
         processes=count,
         policy=policy or POLICIES[grade],
         limits=limits or Limits(),
@@ -114,6 +118,7 @@ class _Request:
     seed: int
     math: Math
     grade: Grade
+    cache: Cache
     processes: int
     policy: Policy
     limits: Limits
@@ -178,6 +183,7 @@ class _Request:
             reference,
             candidate,
             policy=self.policy,
+            cache=self.cache,
             seed=int(np.random.SeedSequence([self.seed, process]).generate_state(1)[0]),
             progress=lambda stage, c: self.progress(Progress(stage, c.label, numbers[c], total)),
         )
@@ -213,7 +219,7 @@ class _Request:
             seed=self.seed,
             math=self.math,
             grade=self.grade,
-            cache="warm",
+            cache=self.cache,
             verdict=verdict,
             reason=reason,
             interval=None,

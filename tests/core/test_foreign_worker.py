@@ -99,15 +99,29 @@ def test_times_that_cannot_be(tmp_path: Path, seconds: float) -> None:
     assert "device time" in failure.message
 
 
-def test_samples_that_cannot_be(tmp_path: Path) -> None:
-    for samples in [[0.1, 0.1], [float("nan"), 0.0], [-1.0, 1.0], [0.0], [0.0, 0.0, 0.0]]:
-        payload = struct.pack(f"<{len(samples)}d", *samples)
-        worker = _core.Worker("cpu", make(tmp_path, COMPILED, PREPARED, answer(payload)), LIMITS)
-        library, _ = worker.compile("")
-        execution = worker.prepare(library, plan())
-        with pytest.raises(_core.WorkerFailure) as failure:
-            worker.sample([execution], [0, 0], 1)
-        assert failure.value.kind == "protocol"
+@pytest.mark.parametrize(
+    ("windows", "numbers"),
+    [
+        (0, [0.1, 0.1]),
+        (0, [float("nan"), 0.0]),
+        (0, [-1.0, 1.0]),
+        (0, [0.0]),
+        (0, [0.0, 0.0, 0.0]),
+        (1, [0.0, 0.0]),
+        (1, [float("nan"), 0.0, 0.0]),
+        (1, [-1.0, 0.0, 0.0]),
+        (2**60, [0.0, 0.0]),
+    ],
+)
+def test_samples_that_cannot_be(tmp_path: Path, windows: int, numbers: list[float]) -> None:
+    """The warm-up's windows with their count in front, then two samples."""
+    payload = struct.pack(f"<Q{len(numbers)}d", windows, *numbers)
+    worker = _core.Worker("cpu", make(tmp_path, COMPILED, PREPARED, answer(payload)), LIMITS)
+    library, _ = worker.compile("")
+    execution = worker.prepare(library, plan())
+    with pytest.raises(_core.WorkerFailure) as failure:
+        worker.sample([execution], [0, 0], 1)
+    assert failure.value.kind == "protocol"
 
 
 def test_a_worker_that_writes_nothing_leaves_zeros_and_cannot_reach_the_contents(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "device/cpu/cache.hpp"
 #include "device/cpu/machine.hpp"
 
 namespace kfp::cpu {
@@ -154,6 +155,13 @@ DispatchMode mode_of(const RunOptions& options) {
     return {even ? BufferLayout::guarded_end : BufferLayout::guarded_start, options.order_seed};
 }
 
+const CpuExecution* shared_execution(const RunOptions& options) {
+    if (options.shares == nullptr) return nullptr;
+    const auto* const shared = dynamic_cast<const CpuExecution*>(options.shares);
+    if (shared == nullptr) throw PlanError("an execution of another device has no buffers to share");
+    return shared;
+}
+
 // One host thread makes a checked run the same every time: what differs between two seeds is the kernel's doing.
 unsigned participants_of(const RunOptions& options, const HostThreads& threads) {
     if (options.threads == 0) return options.checked ? 1 : threads.count();
@@ -168,20 +176,33 @@ CpuExecution::CpuExecution(std::shared_ptr<const LoadedImage> image, std::shared
       threads_(std::move(threads)),
       plan_(checked_plan(plan, image_->kernels)),
       mode_(mode_of(options)),
-      buffers_(plan_, mode_.layout),
-      dispatches_(prepare_dispatches(plan_, image_->kernels, buffers_, options.checked)),
+      buffers_(place_buffers(plan_, mode_.layout, shared_execution(options))),
+      dispatches_(prepare_dispatches(plan_, image_->kernels, *buffers_, options.checked)),
       participants_(participants_of(options, *threads_)),
+      cold_(options.cold),
       progress_(progress) {
-    list_reset_pieces(contents);
+    if (const CpuExecution* const shared = shared_execution(options)) {
+        reset_pieces_ = shared->reset_pieces_;
+    } else {
+        list_reset_pieces(contents);
+    }
     for (const PreparedDispatch& dispatch : dispatches_) {
         threads_->reserve_threadgroup_memory(dispatch.threadgroup_bytes);
         if (!dispatch.uses_fibers) continue;
         participants_ = threads_->reserve_fibers(dispatch.threads_per_threadgroup(), participants_);
     }
     under_way_.plan = &plan_;
-    under_way_.buffers = &buffers_;
+    under_way_.buffers = buffers_.get();
     under_way_.image = &image_->image;
     under_way_.checked = mode_.order_seed.has_value();
+}
+
+std::shared_ptr<const BufferStore> CpuExecution::place_buffers(const Plan& plan, BufferLayout layout,
+                                                               const CpuExecution* shared) {
+    if (shared == nullptr) return std::make_shared<const BufferStore>(plan, layout);
+    require_same_buffers(plan, shared->plan_);
+    if (layout != shared->mode_.layout) throw PlanError("a checked run shares buffers only with its like");
+    return std::make_shared<const BufferStore>(plan, layout, shared->buffers_);
 }
 
 void CpuExecution::list_reset_pieces(std::span<const std::byte> contents) {
@@ -193,7 +214,7 @@ void CpuExecution::list_reset_pieces(std::span<const std::byte> contents) {
                             std::to_string(spec.contents_offset + spec.bytes) + " of a contents region of " +
                             std::to_string(contents.size()));
         }
-        const std::span<std::byte> buffer = buffers_.buffer(static_cast<std::uint32_t>(i));
+        const std::span<std::byte> buffer = buffers_->buffer(static_cast<std::uint32_t>(i));
         for (std::size_t done = 0; done < buffer.size(); done += reset_piece_bytes) {
             const std::byte* const source = has_contents ? contents.data() + spec.contents_offset + done : nullptr;
             reset_pieces_.push_back({buffer.data() + done, source, std::min(reset_piece_bytes, buffer.size() - done)});
@@ -204,6 +225,13 @@ void CpuExecution::list_reset_pieces(std::span<const std::byte> contents) {
 struct CpuExecution::ResetWork {
     const std::vector<ResetPiece>& pieces;
     std::atomic<std::size_t> next{0};
+
+    static void evict(void* context, HostThread&) {
+        auto& self = *static_cast<ResetWork*>(context);
+        for (std::size_t i; (i = self.next.fetch_add(1, std::memory_order_relaxed)) < self.pieces.size();) {
+            evict_from_caches({self.pieces[i].target, self.pieces[i].bytes});
+        }
+    }
 
     static void work(void* context, HostThread&) {
         auto& self = *static_cast<ResetWork*>(context);
@@ -219,9 +247,16 @@ struct CpuExecution::ResetWork {
 };
 
 void CpuExecution::reset() {
-    buffers_.clear_margins();
+    buffers_->clear_margins();
     ResetWork work{reset_pieces_};
     threads_->run(&ResetWork::work, &work, participants_);
+    if (cold_) evict();
+}
+
+// After the reset as a whole: a piece that one thread has evicted could be read again beside another.
+void CpuExecution::evict() {
+    ResetWork work{reset_pieces_};
+    threads_->run(&ResetWork::evict, &work, participants_);
 }
 
 RunTime CpuExecution::run(std::uint32_t repeats) {
@@ -251,7 +286,7 @@ RunTime CpuExecution::run(std::uint32_t repeats) {
 }
 
 void CpuExecution::require_intact_margins() const {
-    const PlacedBlock* const damaged = buffers_.damaged_margin();
+    const PlacedBlock* const damaged = buffers_->damaged_margin();
     if (damaged == nullptr) return;
     const std::uint32_t dispatch = under_way_.dispatch.load(std::memory_order_relaxed);
     throw ExecutionError("kernel " + quoted(plan_.kernels[plan_.dispatches[dispatch].kernel]) + " (dispatch " +
@@ -259,6 +294,6 @@ void CpuExecution::require_intact_margins() const {
                          quoted(plan_.buffers[damaged->buffer].name) + ", which has " + std::to_string(damaged->bytes) + " bytes");
 }
 
-std::span<const std::byte> CpuExecution::contents(std::uint32_t buffer) const { return buffers_.buffer(buffer); }
+std::span<const std::byte> CpuExecution::contents(std::uint32_t buffer) const { return buffers_->buffer(buffer); }
 
 }  // namespace kfp::cpu

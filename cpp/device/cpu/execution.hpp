@@ -46,17 +46,21 @@ private:
     };
     struct ResetWork;
 
+    static std::shared_ptr<const BufferStore> place_buffers(const Plan& plan, BufferLayout layout,
+                                                            const CpuExecution* shared);
     void list_reset_pieces(std::span<const std::byte> contents);
+    void evict();
     void require_intact_margins() const;
 
     std::shared_ptr<const LoadedImage> image_;
     std::shared_ptr<HostThreads> threads_;
     Plan plan_;
     DispatchMode mode_;
-    BufferStore buffers_;
+    std::shared_ptr<const BufferStore> buffers_;
     std::vector<PreparedDispatch> dispatches_;
     std::vector<ResetPiece> reset_pieces_;
     unsigned participants_;
+    bool cold_;
     Progress* progress_;
     RunUnderWay under_way_;
 };

@@ -91,7 +91,8 @@ void Mapping::make_executable(std::byte* from, std::size_t bytes) {
     __builtin___clear_cache(code, code + bytes);
 }
 
-BufferStore::BufferStore(const Plan& plan, BufferLayout layout) : layout_(layout) {
+BufferStore::BufferStore(const Plan& plan, BufferLayout layout, std::shared_ptr<const BufferStore> shared)
+    : layout_(layout), shared_(std::move(shared)) {
     std::vector<std::size_t> block_bytes;
     for (const BufferSpec& buffer : plan.buffers) block_bytes.push_back(buffer.bytes);
 
@@ -116,12 +117,18 @@ BufferStore::BufferStore(const Plan& plan, BufferLayout layout) : layout_(layout
     }
     if (layout == BufferLayout::spacious && shared_bytes != 0) block_bytes.push_back(shared_bytes);
 
-    reserve(std::move(block_bytes), plan.buffers.size());
+    if (shared_ != nullptr) {
+        const auto last = shared_->blocks_.begin() + static_cast<std::ptrdiff_t>(plan.buffers.size());
+        blocks_.assign(shared_->blocks_.begin(), last);
+    }
+    reserve(block_bytes, plan.buffers.size());
     clear_margins();
     fill_bytes_bindings(plan, places);
 }
 
-void BufferStore::reserve(std::vector<std::size_t> block_bytes, std::size_t buffers) {
+// Places the blocks that have no place yet.
+void BufferStore::reserve(const std::vector<std::size_t>& block_bytes, std::size_t buffers) {
+    const std::size_t placed = blocks_.size();
     const bool spacious = layout_ == BufferLayout::spacious;
     const std::size_t slack = spacious ? slack_bytes : 0;
     const auto accessible = [&](std::size_t index) {
@@ -129,12 +136,12 @@ void BufferStore::reserve(std::vector<std::size_t> block_bytes, std::size_t buff
         return slack + round_up(colour + block_bytes[index], page_size()) + slack;
     };
     std::size_t total = 0;
-    for (std::size_t i = 0; i < block_bytes.size(); ++i) total += accessible(i);
+    for (std::size_t i = placed; i < block_bytes.size(); ++i) total += accessible(i);
 
     std::size_t guard = largest_guard;
     for (;; guard /= 4) {
         try {
-            mapping_ = Mapping(total + guard * (block_bytes.size() + 1));
+            mapping_ = Mapping(total + guard * (block_bytes.size() - placed + 1));
             break;
         } catch (const std::bad_alloc&) {
             if (guard <= smallest_guard) throw;
@@ -142,7 +149,7 @@ void BufferStore::reserve(std::vector<std::size_t> block_bytes, std::size_t buff
     }
 
     std::byte* next = mapping_.begin() + guard;
-    for (std::size_t i = 0; i < block_bytes.size(); ++i) {
+    for (std::size_t i = placed; i < block_bytes.size(); ++i) {
         PlacedBlock block;
         block.bytes = block_bytes[i];
         block.accessible_begin = next;
@@ -191,7 +198,7 @@ const PlacedBlock* BufferStore::zone_of(const void* address) const {
     return nullptr;
 }
 
-void BufferStore::clear_margins() {
+void BufferStore::clear_margins() const {
     for (const PlacedBlock& block : blocks_) {
         if (block.buffer == PlacedBlock::not_a_buffer && !bytes_.empty()) continue;  // read-only by now
         std::byte* const end = block.base + block.bytes;

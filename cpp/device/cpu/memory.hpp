@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -66,7 +67,8 @@ struct PlacedBlock {
 
 class BufferStore {
 public:
-    BufferStore(const Plan& plan, BufferLayout layout);
+    // With `shared` the plan's buffers are those of another store, which has the same ones; constants are its own.
+    BufferStore(const Plan& plan, BufferLayout layout, std::shared_ptr<const BufferStore> shared = nullptr);
 
     std::span<std::byte> buffer(std::uint32_t index) const { return {blocks_[index].base, blocks_[index].bytes}; }
     // Where the bytes binding number `binding` of dispatch number `dispatch` lies.
@@ -76,15 +78,16 @@ public:
     const PlacedBlock* zone_of(const void* address) const;
 
     // Puts zeros (spacious) or poison (guarded) between the buffers' ends and their guards.
-    void clear_margins();
+    void clear_margins() const;
     // The first buffer around which a byte of the margin has changed since clear_margins(), or nullptr. Guarded layouts.
     const PlacedBlock* damaged_margin() const;
 
 private:
-    void reserve(std::vector<std::size_t> block_bytes, std::size_t buffers);
+    void reserve(const std::vector<std::size_t>& block_bytes, std::size_t buffers);
     void fill_bytes_bindings(const Plan& plan, const std::vector<std::vector<std::size_t>>& offsets);
 
     BufferLayout layout_;
+    std::shared_ptr<const BufferStore> shared_;
     Mapping mapping_;
     std::vector<PlacedBlock> blocks_;  // the plan's buffers in order, then blocks of bytes bindings
     std::vector<std::vector<std::byte*>> bytes_;

@@ -165,6 +165,7 @@ def compare(
     grade: Annotated[Grade, typer.Option(help="search: one process, quick; claim: several fresh processes.")] = (
         Grade.search
     ),
+    cold: Annotated[bool, typer.Option("--cold", help="Every run starts with its buffers in no cache.")] = False,
     json: Json = False,
 ) -> int:
     """Measure a kernel against another one in pairs: the ratio, its interval, a verdict."""
@@ -184,6 +185,7 @@ def compare(
             seed=seed,
             math=math.value,
             grade=grade.value,
+            cache="cold" if cold else "warm",
             progress=progress,
         )
     if json:

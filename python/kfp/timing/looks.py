@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from kfp.errors import UsageError
-from kfp.timing.statistics import Floats, Interval, pair_interval
+from kfp.timing.statistics import Floats, Interval, pair_intervals
 
 PairVerdict: TypeAlias = Literal["win", "no change", "regression", "undecided"]
 Stop: TypeAlias = Literal["precise", "decided"]
@@ -20,10 +20,10 @@ FIRST_LOOK = 16
 class Policy:
     """How long to measure one configuration, and when enough is known.
 
-    ``seconds`` is the budget of a configuration, resets included; kernels so long that it holds fewer than 16 pairs
-    have ``long_seconds``. ``half_width`` is where the interval is narrow enough. ``confidence`` is that of the interval
-    that is reported; ``error`` is the share of false verdicts that is tolerated, over all looks. A win or regression
-    is one by more than ``margin``. ``stop``: ``precise`` goes on for a winner until its ratio is known to
+    ``seconds`` is the budget of a configuration's pairs, resets included; kernels so long that it holds fewer than 16
+    pairs have ``long_seconds``. ``half_width`` is where the interval is narrow enough. ``confidence`` is that of the
+    interval that is reported; ``error`` is the share of false verdicts that is tolerated, over all looks. A win or
+    regression is one by more than ``margin``. ``stop``: ``precise`` goes on for a winner until its ratio is known to
     ``half_width``, and stops early for a clear loser; ``decided`` stops at the first verdict.
     """
 
@@ -35,9 +35,10 @@ class Policy:
     margin: float = 0.01
     stop: Stop = "precise"
     most_pairs: int = 512
+    warm_up_seconds: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "long_seconds", "half_width", "confidence", "error"):
+        for name in ("seconds", "long_seconds", "half_width", "confidence", "error", "warm_up_seconds"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UsageError(f"policy: expected {name} above 0, got {getattr(self, name)!r}")
         if not (self.confidence < 1 and self.error < 1 and self.margin >= 0 and self.most_pairs >= 4):
@@ -48,7 +49,7 @@ class Policy:
 
 
 SEARCH = Policy()
-CLAIM = Policy(seconds=3.0, long_seconds=20.0, half_width=0.002, most_pairs=1024)
+CLAIM = Policy(seconds=3.0, long_seconds=20.0, half_width=0.002, most_pairs=1024, warm_up_seconds=2.0)
 # For a search that only asks which of two is faster.
 RACE = replace(SEARCH, stop="decided")
 
@@ -83,8 +84,8 @@ class Look(NamedTuple):
 
 def look(values: Floats, number: int, looks: tuple[int, ...], policy: Policy) -> Look:
     """Judges the log ratios at look ``number`` of the schedule. Dropped pairs are not among ``values``."""
-    reported = pair_interval(values, spending(looks, 1 - policy.confidence)[number])
-    deciding = pair_interval(values, spending(looks, policy.error)[number])
+    errors = [spending(looks, error)[number] for error in (1 - policy.confidence, policy.error)]
+    reported, deciding = pair_intervals(values, errors)
     verdict = decide(deciding, policy.margin)
     interval = replace(reported, confidence=policy.confidence)
     if number + 1 == len(looks):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from kfp import _core
 from kfp.errors import Error
-from kfp.timing.looks import Look, PairVerdict, Policy, look, schedule
+from kfp.timing.looks import FIRST_LOOK, Look, PairVerdict, Policy, look, schedule
 from kfp.timing.pairs import CANDIDATE, REFERENCE, SENTINEL, Blocks, first_arms, order_of
-from kfp.timing.statistics import Floats, Interval, pair_interval
+from kfp.timing.statistics import Floats, Interval, estimate
 
 # What starting a run may cost beside the run itself, without anything being wrong.
 START_SECONDS = 2e-5
@@ -23,12 +25,13 @@ MOST_REPEATS = 4096
 CROSSING_SECONDS = 5.0
 
 SENTINEL_SECONDS = 3e-4
-WINDOW_SAMPLES = 5
 WINDOWS_AGREE = 0.01
-WARM_UP_SECONDS = 2.0
+# After a longer pause the device has to be warmed up again.
+IDLE_SECONDS = 0.1
 
-# Repeats against single runs: beyond this they are not the same work.
+# Repeats against single runs, compared between the arms: beyond this they are not the same work.
 SAME_WORK = 1.25
+SAME_WORK_TRIALS = 3
 
 Problem: TypeAlias = Literal["unmeasurable", "unstable"]
 
@@ -49,6 +52,8 @@ class Executions:
     reference: int
     candidate: int
     sentinel: int
+    # Both arms' resets leave nothing in the caches: every run of a sample starts from one.
+    cold: bool = False
 
     def listed(self) -> list[int]:
         return [self.reference, self.candidate, self.sentinel]
@@ -76,18 +81,12 @@ class PairMeasurement:
     flags: tuple[str, ...] = field(default=())
 
 
-def measure_pair(
-    worker: _core.Worker, executions: Executions, policy: Policy, order_seed: int, *, repeatable: bool = True
-) -> PairMeasurement:
-    """Raises ``Unmeasurable``, and ``_core.WorkerFailure`` when a kernel takes the worker down.
-
-    ``repeatable``: a sample may be several runs without a reset between them.
-    """
-    meter = _Meter(worker, executions, repeatable)
+def measure_pair(worker: _core.Worker, executions: Executions, policy: Policy, order_seed: int) -> PairMeasurement:
+    """Raises ``Unmeasurable``, and ``_core.WorkerFailure`` when a kernel takes the worker down."""
+    meter = _Meter(worker, executions, policy)
     meter.warm_up()
     meter.calibrate()
-    most_pairs = meter.affordable_pairs(policy)
-    looks = schedule(most_pairs)
+    looks = schedule(meter.affordable_pairs())
     candidate_first = first_arms(order_seed, looks[-1] // 2)
     for number, pairs in enumerate(looks):
         meter.extend(candidate_first[: pairs // 2])
@@ -100,10 +99,11 @@ def measure_pair(
 
 
 class _Meter:
-    def __init__(self, worker: _core.Worker, executions: Executions, repeatable: bool) -> None:
+    def __init__(self, worker: _core.Worker, executions: Executions, policy: Policy) -> None:
         self.worker = worker
         self.executions = executions
-        self.repeatable = repeatable
+        self.policy = policy
+        self.each_from_reset = False
         self.repeats = 1
         self.sentinel_repeats = 1
         self.pair_seconds = 0.0
@@ -114,24 +114,25 @@ class _Meter:
 
     def warm_up(self) -> None:
         """By time and state, not by count: until two windows of the sentinel agree."""
-        single = float(self._sample([SENTINEL], [0, 0], 1).min())
+        single = float(self._sample([SENTINEL] * 2, 1).min())
         self.sentinel_repeats = max(1, min(MOST_REPEATS, math.ceil(SENTINEL_SECONDS / single)))
-        began = self.spent
-        while self.spent - began < WARM_UP_SECONDS:
-            window = float(np.median(self._sample([SENTINEL], [0] * WINDOW_SAMPLES, self.sentinel_repeats)))
-            self.windows.append(window / self.sentinel_repeats)
-            if len(self.windows) > 1 and abs(self.windows[-1] / self.windows[-2] - 1) <= WINDOWS_AGREE:
-                return
-        self.flags.append(f"no steady clock: no two windows of the sentinel agreed within {WARM_UP_SECONDS:g} s")
+        self._sample([SENTINEL], 1, warm_up=True)
+        if len(self.windows) > 1 and abs(self.windows[-1] / self.windows[-2] - 1) > 1.001 * WINDOWS_AGREE:
+            seconds = self.policy.warm_up_seconds
+            self.flags.append(f"no steady clock: no two windows of the sentinel agreed within {seconds:g} s")
 
     def calibrate(self) -> None:
         """Repeats for a sample of some milliseconds, the same for both arms, if repeats are the same work."""
         alone = self._arms(1, "ABBA")
-        if self.repeatable and min(alone) < SAMPLE_SECONDS:
+        if max(alone) < SAMPLE_SECONDS:
+            alone = _shorter(alone, self._arms(1, 4 * "BAAB"))
+        if self.executions.cold:
+            self.repeats, self.each_from_reset = self._repeats_for(min(alone)), True
+        elif min(alone) < SAMPLE_SECONDS:
+            # Short kernels pay for their start: repeats say better how many of them fill a sample.
             repeated = self._arms(self._repeats_for(min(alone)), "AB")
-            repeats = self._repeats_for(min(repeated))
-            repeated = self._arms(repeats, "AB")
-            self.repeats = self._same_work(alone, repeated, repeats)
+            self.repeats = self._repeats_for(min(repeated))
+            self._require_same_work(alone)
         before = self.spent
         self._arms(self.repeats, "BA")
         self.pair_seconds = self.spent - before
@@ -139,41 +140,45 @@ class _Meter:
     def _repeats_for(self, seconds: float) -> int:
         return max(1, min(MOST_REPEATS, math.ceil(SAMPLE_SECONDS / seconds)))
 
-    def _same_work(self, alone: tuple[float, float], repeated: tuple[float, float], repeats: int) -> int:
-        """A repeat starts from what the last one left. Whoever profits from that is held to its single runs."""
-        slower = [again > SAME_WORK * once + START_SECONDS for once, again in zip(alone, repeated, strict=True)]
-        if slower[CANDIDATE] and not slower[REFERENCE]:
+    def _require_same_work(self, alone: tuple[float, float]) -> None:
+        """A repeat starts from what the last run left. Whoever profits from that is held to its single runs.
+
+        Each arm is judged against the other: what a repeat costs or saves both (a cold cache, a state that decays) is
+        no kernel's trick.
+        """
+        repeated = (math.inf, math.inf)
+        for _ in range(SAME_WORK_TRIALS):
+            repeated = _shorter(repeated, self._arms(self.repeats, "ABBA"))
+            slowdown = _relative(repeated, alone)
+            speedup = _relative(alone, repeated)
+            if slowdown <= SAME_WORK and speedup <= SAME_WORK and 1 / speedup <= SAME_WORK:
+                return
+        if slowdown > SAME_WORK:
             raise Unmeasurable(
                 "unstable",
                 f"it slows down with every call: {alone[CANDIDATE]:.3g} s alone, {repeated[CANDIDATE]:.3g} s each in "
-                f"{repeats} calls; the reference doesn't",
+                f"{self.repeats} calls; the reference takes {alone[REFERENCE]:.3g} s and {repeated[REFERENCE]:.3g} s",
             )
-        if any(once > SAME_WORK * again + START_SECONDS for once, again in zip(alone, repeated, strict=True)):
-            self.flags.append("faster when repeated without a reset: single runs count")
-            return 1
-        return repeats
+        who = "the candidate" if speedup > SAME_WORK else "the reference"
+        self.flags.append(f"{who} is faster when it is repeated without a reset: only runs from a reset count")
+        self.repeats, self.each_from_reset = self._repeats_for(min(alone)), True
 
-    def affordable_pairs(self, policy: Policy) -> int:
-        within = int(policy.seconds / self.pair_seconds)
-        if within < 16:
-            within = min(16, int(policy.long_seconds / self.pair_seconds))
-        return max(4, min(policy.most_pairs, within))
+    def affordable_pairs(self) -> int:
+        within = int(self.policy.seconds / self.pair_seconds)
+        if within < FIRST_LOOK:
+            within = min(FIRST_LOOK, int(self.policy.long_seconds / self.pair_seconds))
+        return max(4, min(self.policy.most_pairs, within))
 
     def extend(self, candidate_first: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Samples the blocks that are not there yet."""
         at_once = max(1, int(CROSSING_SECONDS / (2 * self.pair_seconds)))
         while len(self.blocks) < len(candidate_first):
             part = candidate_first[len(self.blocks) : len(self.blocks) + at_once]
-            order = order_of(part)
-            samples = np.empty(len(order))
-            arms = order != SENTINEL
-            samples[0] = self._sample([SENTINEL], [0], self.sentinel_repeats)[0]
-            samples[arms] = self._sample([REFERENCE, CANDIDATE], [int(i) for i in order[arms]], self.repeats)
-            samples[5::5] = self._sample([SENTINEL], [0], self.sentinel_repeats)[0]
+            samples = self._sample(order_of(part), self.repeats, warm_up=True)
             self.blocks.add(part, samples, self.repeats, self.sentinel_repeats)
 
     def same_arm_ratio(self) -> float:
-        return pair_interval(self.blocks.same_arm_log_ratios(), 0.5).ratio
+        return estimate(self.blocks.same_arm_log_ratios())
 
     def result(
         self, found: Look, looks: int, candidate_first: np.ndarray[tuple[int], np.dtype[np.bool_]], policy: Policy
@@ -213,17 +218,42 @@ class _Meter:
 
     def _arms(self, repeats: int, order: str) -> tuple[float, float]:
         """Seconds of one run of each arm, the shortest of its samples."""
-        arms = ["AB".index(letter) for letter in order]
-        samples = self._sample([REFERENCE, CANDIDATE], arms, repeats) / repeats
-        by_arm = np.array(arms)
-        return float(samples[by_arm == REFERENCE].min()), float(samples[by_arm == CANDIDATE].min())
+        arms = np.array(["AB".index(letter) for letter in order])
+        samples = self._sample(arms, repeats) / repeats
+        return float(samples[arms == REFERENCE].min()), float(samples[arms == CANDIDATE].min())
 
-    def _sample(self, which: list[int], order: list[int], repeats: int) -> Floats:
-        numbers = self.executions.listed()
-        samples, report = self.worker.sample([numbers[i] for i in which], order, repeats)
+    def _sample(
+        self,
+        order: Sequence[int] | npt.NDArray[np.integer[Any]],
+        repeats: int,
+        *,
+        warm_up: bool = False,
+    ) -> Floats:
+        """One crossing; with ``warm_up`` a device that has rested is warmed up first."""
+        samples, report = self.worker.sample(
+            self.executions.listed(),
+            order,
+            [repeats, repeats, self.sentinel_repeats],
+            each_from_reset=self.each_from_reset,
+            sentinel=SENTINEL if warm_up else None,
+            agreement=WINDOWS_AGREE,
+            most_seconds=self.policy.warm_up_seconds,
+            idle_seconds=IDLE_SECONDS,
+        )
         self.spent += report.wall_seconds
+        self.windows += [float(window) / self.sentinel_repeats for window in report.warm_up]
         require_durations(samples, report.wall_seconds)
         return samples
+
+
+def _shorter(these: tuple[float, float], those: tuple[float, float]) -> tuple[float, float]:
+    return min(these[0], those[0]), min(these[1], those[1])
+
+
+def _relative(these: tuple[float, float], those: tuple[float, float]) -> float:
+    """How much more these of the candidate exceed those than the reference's do; what a start costs is no excess."""
+    excess = [max(1.0, this / (that + START_SECONDS)) for this, that in zip(these, those, strict=True)]
+    return excess[CANDIDATE] / excess[REFERENCE]
 
 
 def require_durations(seconds: Floats, wall_seconds: float) -> None:

@@ -9,6 +9,7 @@ signed-rank interval needs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -51,23 +52,38 @@ def log_ratios(reference: Floats, candidate: Floats) -> Floats:
 
 
 def pair_interval(values: Floats, error: float) -> Interval:
-    """Of log ratios: signed ranks where there are enough of them, else Student's t."""
+    """Of log ratios: signed ranks where there are enough of them, else Student's t. ``error`` is two-sided."""
+    return pair_intervals(values, (error,))[0]
+
+
+def pair_intervals(values: Floats, errors: Sequence[float]) -> tuple[Interval, ...]:
+    """The same for several errors at once."""
     if len(values) < FEWEST_RANKED_PAIRS:
-        return student_interval(values, error)
-    return signed_rank_interval(values, error)
+        return tuple(student_interval(values, error) for error in errors)
+    averages = _pairwise_means(values)
+    return tuple(_signed_rank_interval(averages, len(values), error) for error in errors)
 
 
-def signed_rank_interval(values: Floats, error: float) -> Interval:
+def estimate(values: Floats) -> float:
+    """The ratio alone."""
+    return _exp(float(np.median(_pairwise_means(values))))
+
+
+def _signed_rank_interval(averages: Floats, count: int, error: float) -> Interval:
     """The Hodges-Lehmann estimate and the interval of Wilcoxon's signed-rank test, exact for symmetric values.
 
     Hollander, Wolfe & Chicken, Nonparametric Statistical Methods (3rd ed.), 3.2 and 3.3. Without a bound at this
-    ``error`` (two-sided) the interval is everything.
+    ``error`` the interval is everything.
     """
-    rows, columns = np.triu_indices(len(values))
-    averages = np.sort(0.5 * (values[rows] + values[columns]))
-    cut = _signed_rank_cut(len(values), error)
+    cut = _signed_rank_cut(count, error)
     lower, upper = (averages[cut - 1], averages[-cut]) if cut else (-math.inf, math.inf)
     return _interval(float(np.median(averages)), float(lower), float(upper), error)
+
+
+def _pairwise_means(values: Floats) -> Floats:
+    """Walsh averages: of every two values, each with itself included; sorted."""
+    rows, columns = np.triu_indices(len(values))
+    return np.sort(0.5 * (values[rows] + values[columns]))
 
 
 @lru_cache(maxsize=1024)

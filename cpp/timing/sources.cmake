@@ -1,0 +1,3 @@
+set(KFP_TIMING_SOURCES
+  cpp/timing/sample_loop.cpp
+)
