@@ -13,7 +13,7 @@ from kfp.tasks.zk.fields import Words, words
 METRIC = "wrong elements"
 
 # How the elements of an input are spread over the field; a configuration names one by its index here.
-LAWS = ("uniform", "edges", "small", "constant", "near the modulus", "sparse", "blocks")
+LAWS = ("uniform", "edges", "small", "constant", "near the modulus", "sparse", "blocks", "cancelling")
 
 # How every brief of the suite ends: what is right.
 EXACT_TEXT = (
@@ -39,29 +39,41 @@ def edge_values(modulus: int) -> Words:
 
 def elements(rng: np.random.Generator, shape: int | tuple[int, ...], modulus: int, law: int = 0) -> Words:
     """Canonical values below ``modulus`` (at most 2^64); edge values are among them whatever the law."""
-    edges = edge_values(modulus)
     count = int(np.prod(shape, dtype=np.int64))
-    name = LAWS[law]
+    return _spread(rng, count, modulus, LAWS[law]).reshape(shape)
+
+
+def _spread(rng: np.random.Generator, count: int, modulus: int, law: str) -> Words:
+    few = min(modulus, 1 << 16)
     values: Words
-    if name in ("uniform", "edges"):
-        values = _below(rng, count, modulus)
-    elif name == "small":
-        values = _below(rng, count, min(modulus, 1 << 16))
-    elif name == "constant":
-        values = np.full(count, _below(rng, 1, modulus)[0])
-    elif name == "near the modulus":
-        values = np.uint64(modulus - 1) - _below(rng, count, min(modulus, 1 << 16))
-    elif name == "sparse":
+    if law == "edges":
+        return _edges(rng, count, modulus)
+    if law == "constant":
+        one = (_below(rng, 1, modulus), _below(rng, 1, few), _edges(rng, 1, modulus))[int(rng.integers(3))]
+        return np.repeat(one, count)
+    if law == "cancelling":
+        # The second half is the first one with the other sign, so that sums are the modulus before they are reduced.
+        half = _spread(rng, -(-count // 2), modulus, "uniform")
+        return np.concatenate([half, np.where(half == 0, half, np.uint64(modulus - 1) - half + np.uint64(1))])[:count]
+    if law == "small":
+        values = _below(rng, count, few)
+    elif law == "near the modulus":
+        values = np.uint64(modulus - 1) - _below(rng, count, few)
+    elif law == "sparse":
         values = np.where(rng.random(count) < 0.9, np.uint64(0), _below(rng, count, modulus))
-    else:
+    elif law == "blocks":
         # Runs of one value: a kernel that mixes up neighbours in a small window still differs at the seams.
         values = np.repeat(_below(rng, -(-count // 8), modulus), 8)[:count]
-    if name == "edges":
-        values = edges[rng.integers(0, edges.size, count)]
-    elif name != "constant":
-        chosen = rng.integers(0, count, -(-count // _EDGE_EVERY))
-        values[chosen] = edges[rng.integers(0, edges.size, chosen.size)]
-    return values.reshape(shape)
+    else:
+        values = _below(rng, count, modulus)
+    chosen = rng.integers(0, count, -(-count // _EDGE_EVERY))
+    values[chosen] = _edges(rng, chosen.size, modulus)
+    return values
+
+
+def _edges(rng: np.random.Generator, count: int, modulus: int) -> Words:
+    edges = edge_values(modulus)
+    return edges[rng.integers(0, edges.size, count)]
 
 
 def _below(rng: np.random.Generator, count: int, modulus: int) -> Words:

@@ -140,7 +140,7 @@ class _Block:
 
 
 # The laws (``_common.LAWS``) of drawn constants: those that leave a permutation worth the name.
-CONSTANT_LAWS = (LAWS.index("uniform"), LAWS.index("edges"), LAWS.index("near the modulus"))
+CONSTANT_LAWS = tuple(LAWS.index(name) for name in ("uniform", "edges", "near the modulus", "cancelling"))
 
 GOLDILOCKS_TEXT = "Elements of the Goldilocks field are integers modulo p = 2^64 - 2^32 + 1, canonical: 0 to p - 1."
 PERMUTATION_TEXT = """
@@ -154,8 +154,15 @@ and differ from run to run.
 
 def constants(rng: np.random.Generator, t: int, r_f: int, r_p: int, law: int) -> dict[str, Words]:
     """Round constants, matrix and diagonal by the names that kernels give them."""
-    shapes = {"rc_ext": (r_f, t), "rc_int": (r_p,), "ext_mds": (t, t), "int_diag": (t,)}
-    return {name: elements(rng, shape, goldilocks.P, law) for name, shape in shapes.items()}
+    shapes: dict[str, tuple[int, ...]] = {"rc_ext": (r_f, t), "rc_int": (r_p,), "ext_mds": (t, t), "int_diag": (t,)}
+    cancelling = LAWS[law] == "cancelling"
+    drawn = {name: elements(rng, shape, goldilocks.P, 0 if cancelling else law) for name, shape in shapes.items()}
+    if cancelling:
+        # Lanes 0 and 1 are the same after a full round, and rows of e, -e, 0 make p of them before it is reduced.
+        drawn["rc_ext"][:, 1] = drawn["rc_ext"][:, 0]
+        e = int(rng.integers(1, goldilocks.P, dtype=np.uint64))
+        drawn["ext_mds"][:2] = [e, goldilocks.P - e] + [0] * (t - 2)
+    return drawn
 
 
 def permutation(inputs: Arrays) -> Poseidon2:
