@@ -5,8 +5,13 @@ The first of a task's faults are the ones that random data miss; they run by def
 
 from __future__ import annotations
 
-from zk_mutants import modular
+from zk_mutants import bits, curves, modular, products
 
 Fault = tuple[str, str, str]
 
-FAULTS: dict[str, tuple[Fault, ...]] = {**modular.FAULTS}
+FAULTS: dict[str, tuple[Fault, ...]] = {
+    **modular.FAULTS,
+    **bits.FAULTS,
+    **curves.FAULTS,
+    **products.FAULTS,
+}

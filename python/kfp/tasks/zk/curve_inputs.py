@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kfp.tasks.zk.curves import Curve, Point, multiples, multiply, progression
+from kfp.tasks.zk.curves import Curve, Point, multiples, multiply, negative, progression, square_root
 from kfp.tasks.zk.fields import Words
-from kfp.tasks.zk.jacobian import encode, integers, limbs
+from kfp.tasks.zk.jacobian import LIMBS, encode, integers, limbs
 
 SCALAR_WORDS = 4
 SCALAR_BITS = 64 * SCALAR_WORDS
@@ -19,42 +19,79 @@ SCALAR_BITS = 64 * SCALAR_WORDS
 SCALAR_LAWS = ("uniform", "sparse", "small", "equal")
 
 
+# Most pairs of points whose coordinates are chosen: each takes a square root or two.
+_MOST_CHOSEN = 32
+
+
 @dataclass(frozen=True, eq=False)
 class PointSet:
-    """Points ``factors[i]`` times ``base``, as words; ``twins`` lists (i, j) with equal or opposite points."""
+    """Points ``factors[i]`` times ``base``, as words.
+
+    ``pairs`` lists (i, j) that show what they are made for if the kernel adds one to the other, i first; those of
+    ``bare`` only if it adds the points as they are.
+    """
 
     base: Point
     factors: npt.NDArray[np.int64]
     words: Words
-    twins: npt.NDArray[np.int64]
+    pairs: npt.NDArray[np.int64]
+    bare: npt.NDArray[np.int64]
 
 
 def point_set(curve: Curve, rng: np.random.Generator, count: int, *, special: bool) -> PointSet:
     """The points (a + i) G' of a random multiple G' of the generator, Z = 1.
 
-    ``special`` brings in what an addition must treat on its own: points at infinity, equal and opposite points at
-    half the padded length from each other, where the tree of a reduction adds them; and random Z.
+    ``special`` brings in what an addition must treat on its own: points at infinity, random Z, pairs of equal and of
+    opposite points, and pairs that bring words of zeros and ones into the sums and differences of an addition. The
+    points of a pair are half the padded length apart, where the tree of a reduction adds them.
     """
     base = multiply(curve, 1 + random_below(rng, min(curve.order, 1 << 256) - 1), curve.generator)
     first = int(rng.integers(1, 1 << 12))
     points = progression(curve, multiply(curve, first, base), base, count)
     factors = first + np.arange(count, dtype=np.int64)
+    none = np.empty((0, 2), np.int64)
     if not special:
-        return PointSet(base, factors, encode(curve, points), np.empty((0, 2), np.int64))
+        return PointSet(base, factors, encode(curve, points), none, none)
     half = 1 << max(0, (count - 1).bit_length() - 1)
-    lower = np.flatnonzero(rng.random(count - half) < 0.5)
-    twins = np.stack([lower, lower + half], axis=1)
-    factors[twins[:, 1]] = factors[twins[:, 0]] * rng.choice([-1, 1], len(twins))
-    factors[rng.random(count) < 0.1] = 0
+    lower = rng.permutation(count - half)
+    kinds = rng.integers(0, 3, lower.size)
+    twins = lower[kinds == 0]
+    for i in twins:
+        sign = int(rng.choice([-1, 1]))
+        factors[i + half] = sign * factors[i]
+        points[i + half] = points[i] if sign == 1 else negative(curve, points[i])
     heights = [1 if rng.random() < 0.5 else 1 + random_below(rng, curve.modulus - 1) for _ in range(count)]
-    by_factor = {first + i: point for i, point in enumerate(points)}
-    chosen = [_signed(curve, by_factor, int(factor)) for factor in factors]
-    return PointSet(base, factors, encode(curve, chosen, heights), twins)
+    bare = lower[kinds == 1][:_MOST_CHOSEN]
+    for i in bare:
+        heights[i], heights[i + half] = 1, _chosen_height(curve, rng, points[i], points[i + half])
+    for i in np.flatnonzero(rng.random(count) < 0.1):
+        factors[i], points[i] = 0, None
+    pairs = np.concatenate([twins, bare])
+    return PointSet(base, factors, encode(curve, points, heights), *(np.stack([i, i + half], 1) for i in (pairs, bare)))
 
 
-def _signed(curve: Curve, by_factor: dict[int, Point], factor: int) -> Point:
-    point = by_factor.get(abs(factor))
-    return (point[0], curve.modulus - point[1]) if point is not None and factor < 0 else point
+def _chosen_height(curve: Curve, rng: np.random.Generator, left: Point, right: Point) -> int:
+    """Z of the right point so that its X, or X of both in common terms apart, is an awkward number; Z of left is 1.
+
+    In the common terms of an addition the left point has X1 Z^2 and the right one X2, in Montgomery form.
+    """
+    p = curve.modulus
+    while True:
+        awkward = int(rng.choice(np.array(_awkward(p), object)))
+        unscaled = right[0] - left[0] if rng.random() < 0.5 else right[0]  # type: ignore[index]
+        height = square_root(awkward * pow(unscaled << (64 * LIMBS), -1, p), p)
+        if height:
+            return height
+
+
+def _awkward(p: int) -> list[int]:
+    """Numbers whose words, or those of their sum with p, are zeros or ones: carries and borrows run through them."""
+    words = range(1, (p.bit_length() + 63) // 64)
+    found = [1, p - 1]
+    for word in words:
+        power = 1 << (64 * word)
+        found += [power - 1, power, p - power, -p % power, (-p % power) - 1]
+    return [number for number in found if 0 < number < p]
 
 
 def scalars(curve: Curve, rng: np.random.Generator, count: int, law: int) -> Words:

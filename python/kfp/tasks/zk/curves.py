@@ -55,7 +55,8 @@ FEWEST_BITS, MOST_BITS = 200, 381
 def drawn_curve(seed: int) -> Curve:
     """A curve over a random prime of ``FEWEST_BITS`` to ``MOST_BITS`` bits, a function of the seed alone.
 
-    The prime is 2 modulo 3: cubing is then a permutation of the field, so that the curve has exactly p + 1 points.
+    The prime is 2 modulo 3: cubing is then a permutation of the field, so that the curve has exactly p + 1 points. And
+    it is 3 modulo 4, like those of the named curves: square roots are powers.
     """
     rng = np.random.default_rng([0xC0B3, seed])
     bits = int(rng.integers(FEWEST_BITS, MOST_BITS + 1))
@@ -64,13 +65,19 @@ def drawn_curve(seed: int) -> Curve:
     free = bits - 1 if shape > 1 else 40
     fixed = 1 << (bits - 1) if shape else (1 << bits) - (1 << free)
     prime = 0
-    while prime % 3 != 2 or not is_prime(prime):
+    while prime % 12 != 11 or not is_prime(prime):
         prime = fixed | (int.from_bytes(rng.bytes(48), "little") & ((1 << free) - 1)) | 1
     b = 0
     while b == 0:
         x, y = (int.from_bytes(rng.bytes(48), "little") % prime for _ in range(2))
         b = (y * y - x**3) % prime
     return Curve(f"a {bits}-bit prime", prime, b, (x, y), prime + 1)
+
+
+def square_root(value: int, modulus: int) -> int | None:
+    """A square root modulo a prime that is 3 modulo 4, if there is one."""
+    root = pow(value, (modulus + 1) // 4, modulus)
+    return root if root * root % modulus == value % modulus else None
 
 
 def add_all(curve: Curve, left: Sequence[Point], right: Sequence[Point]) -> list[Point]:

@@ -36,6 +36,10 @@ _SIZES: dict[Scale, tuple[tuple[int, int], ...]] = {
 _HELD_OUT: dict[Scale, tuple[int, int]] = {"full": (1, 2**18), "small": (1, 200)}
 _ALPHA = 0x9E3779B97F4A7C15
 
+# What follows the law of a configuration: the table, or alpha - table, or nothing: that is 1 or -1, so that products
+# of many fractions are edge values too.
+SPREADS = ("table", "difference", "signs")
+
 
 class LogupGkr(Task):
     name = "logup_gkr"
@@ -116,13 +120,18 @@ bandwidth, whichever takes longest.
         skew = 0.0 if rng.random() < 0.3 else round(float(rng.uniform(0.3, 2.0)), 3)
         # Where an entry is never looked up, the whole product is 0 and says little about the rest.
         covered = int(rng.random() < 0.9)
-        return _configuration(kind, m, n, alpha, skew, covered, "drawn", scale, draw_seed(rng), draw_law(rng))
+        laws = draw_law(rng), int(rng.choice(len(SPREADS), p=[0.5, 0.35, 0.15]))
+        return _configuration(kind, m, n, alpha, skew, covered, "drawn", scale, draw_seed(rng), *laws)
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         field, m, n = _sizes(configuration)
         rng = np.random.default_rng(configuration.seed)
-        table = elements(rng, m, field.modulus, configuration.integer("law"))
+        values = elements(rng, m, field.modulus, configuration.integer("law"))
         alpha = np.uint64(configuration.integer("alpha"))
+        spread = SPREADS[configuration.integer("spread")]
+        if spread == "signs":
+            values = rng.choice(np.array([1, field.modulus - 1], np.uint64), m)
+        table = values if spread == "table" else field.sub(alpha, values)
         table[table == alpha] = (int(alpha) + 1) % field.modulus
         weights = np.cumsum(np.arange(1, m + 1, dtype=np.float64) ** -configuration.real("skew"))
         ranks = np.searchsorted(weights, rng.random(n) * weights[-1], side="right").clip(max=m - 1)
@@ -227,7 +236,8 @@ def _configuration(
     scale: Scale,
     seed: int = 0,
     law: int = 0,
+    spread: int = 0,
 ) -> Configuration:
     parameters: dict[str, Number] = {"M": m, "N": n, "prime_kind": kind, "alpha": alpha}
-    parameters |= {"skew": skew, "covered": covered, "law": law}
+    parameters |= {"skew": skew, "covered": covered, "law": law, "spread": spread}
     return Configuration(f"{PRIME_KINDS[kind][0]}, M={m}, N={n}, skew {skew:g}", parameters, origin, scale, seed)

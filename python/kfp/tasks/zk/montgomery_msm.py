@@ -30,7 +30,7 @@ from kfp.tasks.zk.curve_inputs import (
     scalars,
 )
 from kfp.tasks.zk.curves import BLS12_381, BN254, Curve, drawn_curve, multiply
-from kfp.tasks.zk.fields import negative_inverse
+from kfp.tasks.zk.fields import negative_inverse, words
 from kfp.tasks.zk.jacobian import POINT_WORDS, affine_point, affine_words, encode, limbs, points_check
 
 _NAMED = (BLS12_381, BN254)
@@ -113,8 +113,9 @@ normalising to affine. Scored against the rate of 64-bit multiplications, 4608 m
         rng = np.random.default_rng(configuration.seed)
         points = point_set(curve, rng, n, special=bool(configuration.integer("special")))
         factors = scalars(curve, rng, n, configuration.integer("law"))
-        # Equal and opposite points meet in the reduction only if their scalars are the same too.
-        factors[points.twins[:, 1]] = factors[points.twins[:, 0]]
+        # The points of a pair meet in the reduction only if their scalars are the same, or 1.
+        factors[points.pairs[:, 1]] = factors[points.pairs[:, 0]]
+        factors[points.bare] = words([1, 0, 0, 0])
         return {
             "scalars": factors,
             "points_in": points.words,

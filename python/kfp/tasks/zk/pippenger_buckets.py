@@ -112,8 +112,8 @@ normalising to affine. Scored against the rate of 64-bit multiplications, 16 mod
         points = point_set(BLS12_381, rng, n, special=bool(configuration.integer("special")))
         zipf, support = configuration.real("zipf"), configuration.integer("support") or 1 << bits
         digits = np.stack([_digits(rng, n, bits, zipf, support) for _ in range(windows)], axis=1)
-        # Equal and opposite points meet only in the same buckets.
-        digits[points.twins[:, 1]] = digits[points.twins[:, 0]]
+        # The points of a pair meet only in the same buckets.
+        digits[points.pairs[:, 1]] = digits[points.pairs[:, 0]]
         return {
             "scalars": _scalars(rng, digits, bits),
             "points_in": points.words,
