@@ -5,13 +5,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 
 #include "msl/diagnostics.hpp"
+#include "msl/image_cache.hpp"
 #include "msl/kernels.hpp"
 #include "msl/preprocessor.hpp"
 #include "msl/rewrite.hpp"
 #include "msl/rules.hpp"
+#include "msl/sha256.hpp"
 #include "msl/structure.hpp"
 #include "msl/toolchain.hpp"
 
@@ -21,6 +24,7 @@ namespace {
 constexpr std::size_t max_source_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t max_threadgroup_bytes = 32768;
 constexpr const char* program_file = "program_source";
+constexpr const char* image_file = "candidate.so";
 
 void write_file(const std::string& path, std::string_view content) {
     std::ofstream out(path, std::ios::binary);
@@ -28,6 +32,11 @@ void write_file(const std::string& path, std::string_view content) {
     if (!out.flush()) {
         throw Error("msl: can't write " + path);
     }
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // What ended a command other than its own verdict, in words; empty after an ordinary exit.
@@ -104,6 +113,20 @@ private:
         const CompilerTools tools(toolchain_, options_.math);
         const bool synchronises = std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
                                               [](const Kernel& kernel) { return kernel.synchronises; });
+        const ImageCache cache(toolchain_.cache + "/images");
+        std::string content = tools.key();
+        content += synchronises ? " in order\n" : "\n";
+        const std::string key = sha256_hex(content.append(rewritten.text));
+        if (!options_.check_only) {
+            if (const std::optional<ImageCache::Entry> known = cache.find(key)) {
+                const CompilerOutput output = read_compiler_output(known->messages, program_file, program, rewritten);
+                diagnostics_.append(output.diagnostics);
+                set_threadgroup_memory(kernels, output);
+                write_file(folder_ + "/" + image_file, known->image);
+                result_.image = folder_ + "/" + image_file;
+                return;
+            }
+        }
         const CommandResult compiled =
             options_.check_only ? tools.check(folder_, program_file)
                                 : tools.compile(folder_, program_file, "candidate.o", synchronises);
@@ -128,6 +151,9 @@ private:
         set_threadgroup_memory(kernels, output);
         if (!options_.check_only) {
             link(tools);
+            if (!result_.image.empty()) {
+                cache.store(key, {compiled.err, read_file(result_.image)});
+            }
         }
     }
 
@@ -178,13 +204,13 @@ private:
             diagnostics_.error(Position{}, "the program made the compiler read a file that is not part of the Metal standard library");
             return;
         }
-        const CommandResult linked = tools.link(folder_, "candidate.o", "candidate.so");
+        const CommandResult linked = tools.link(folder_, "candidate.o", image_file);
         if (const std::string end = abnormal_end(linked, "linker"); !end.empty()) {
             diagnostics_.error(Position{}, end);
         } else if (linked.status != 0) {
             report_undefined(linked.err);
         } else {
-            result_.image = folder_ + "/candidate.so";
+            result_.image = folder_ + "/" + image_file;
         }
     }
 

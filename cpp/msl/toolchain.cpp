@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -103,9 +104,28 @@ std::vector<std::string> code_arguments(Math math) {
     return arguments;
 }
 
+// Every call keeps a place of its own, in the order of the source: the runtime tells simdgroup operations by it.
+const std::vector<std::string>& in_order_arguments() {
+    static const std::vector<std::string> arguments{"-mllvm", "-disable-block-placement", "-mllvm", "-enable-tail-merge=0",
+                                                    "-mllvm", "-disable-tail-duplicate",  "-mllvm", "-disable-early-taildup"};
+    return arguments;
+}
+
 fs::path glue_folder(const Toolchain& toolchain) {
     const fs::path installed = fs::path(toolchain.msl_include) / "glue";
     return fs::exists(installed) ? installed : fs::path(toolchain.msl_include).parent_path() / "glue";
+}
+
+// Those of other versions that nobody used for a week; 14 MB each.
+void remove_unused_headers(const fs::path& cache) {
+    std::error_code ignored;
+    const auto week_ago = fs::file_time_type::clock::now() - std::chrono::hours(24 * 7);
+    for (const fs::directory_entry& entry : fs::directory_iterator(cache, ignored)) {
+        if (entry.path().extension() == ".pch" && entry.last_write_time(ignored) < week_ago) {
+            fs::remove(entry.path(), ignored);
+            fs::remove(fs::path(entry.path()).replace_extension(".glue.o"), ignored);
+        }
+    }
 }
 
 std::string description(const CommandResult& result) {
@@ -136,8 +156,10 @@ CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_
     }
     std::string content = std::string(driver_version) + '\n' + toolchain_.clang + ' ' + std::to_string(compiler.st_size) + ' ' +
                           std::to_string(compiler.st_mtime) + '\n';
-    for (const std::string& argument : language_) {
-        content += argument + '\n';
+    for (const std::vector<std::string>& arguments : {language_, diagnostic_arguments(), in_order_arguments()}) {
+        for (const std::string& argument : arguments) {
+            content += argument + '\n';
+        }
     }
     std::vector<fs::path> files = files_below(toolchain_.msl_include);
     const std::vector<fs::path> glue_files = files_below(glue_sources_);
@@ -153,9 +175,12 @@ CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_
     precompiled_ = toolchain_.cache + "/" + key_ + ".pch";
     glue_ = toolchain_.cache + "/" + key_ + ".glue.o";
     if (fs::exists(precompiled_) && fs::exists(glue_)) {
+        std::error_code ignored;
+        fs::last_write_time(precompiled_, fs::file_time_type::clock::now(), ignored);
         return;
     }
     const FileLock lock(toolchain_.cache + "/lock");
+    remove_unused_headers(toolchain_.cache);
     if (!fs::exists(precompiled_)) {
         std::vector<std::string> arguments = language_;
         append(arguments, diagnostic_arguments());
@@ -242,8 +267,7 @@ CommandResult CompilerTools::check(const std::string& folder, const std::string&
 CommandResult CompilerTools::compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const {
     std::vector<std::string> arguments = language_;
     if (in_order) {
-        append(arguments, {"-mllvm", "-disable-block-placement", "-mllvm", "-enable-tail-merge=0", "-mllvm", "-disable-tail-duplicate",
-                           "-mllvm", "-disable-early-taildup"});
+        append(arguments, in_order_arguments());
     }
     append(arguments, diagnostic_arguments());
     append(arguments, {"-include-pch", precompiled_, "-dependency-file", object + ".d", "-sys-header-deps", "-MT", object,
