@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from kfp._core import __version__ as __version__
     from kfp.checking import check as check
     from kfp.comparison import compare as compare
+    from kfp.errors import BudgetError as BudgetError
     from kfp.errors import DeviceUnavailable as DeviceUnavailable
     from kfp.errors import Error as Error
+    from kfp.errors import LeakError as LeakError
+    from kfp.errors import ModelError as ModelError
     from kfp.errors import PipelineError as PipelineError
     from kfp.errors import PlanError as PlanError
     from kfp.errors import ResultFormatError as ResultFormatError
+    from kfp.errors import RunError as RunError
     from kfp.errors import TaskError as TaskError
     from kfp.errors import ToolchainError as ToolchainError
     from kfp.errors import UsageError as UsageError
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     from kfp.results import KernelSignature as KernelSignature
     from kfp.results import ParameterSignature as ParameterSignature
     from kfp.results import Timing as Timing
+    from kfp.runs.run import Run as Run
+    from kfp.search.evolution import evolve as evolve
     from kfp.sources import seed_source as seed_source
     from kfp.tasks import all_tasks as tasks
     from kfp.tasks.base import Configuration as Configuration
@@ -51,11 +57,15 @@ _HOMES = {
     "__version__": "kfp._core",
     "check": "kfp.checking",
     "compare": "kfp.comparison",
+    "BudgetError": "kfp.errors",
     "DeviceUnavailable": "kfp.errors",
     "Error": "kfp.errors",
+    "LeakError": "kfp.errors",
+    "ModelError": "kfp.errors",
     "PipelineError": "kfp.errors",
     "PlanError": "kfp.errors",
     "ResultFormatError": "kfp.errors",
+    "RunError": "kfp.errors",
     "TaskError": "kfp.errors",
     "ToolchainError": "kfp.errors",
     "UsageError": "kfp.errors",
@@ -73,6 +83,8 @@ _HOMES = {
     "KernelSignature": "kfp.results",
     "ParameterSignature": "kfp.results",
     "Timing": "kfp.results",
+    "Run": "kfp.runs.run",
+    "evolve": "kfp.search.evolution",
     "seed_source": "kfp.sources",
     "Configuration": "kfp.tasks.base",
     "Task": "kfp.tasks.base",

@@ -33,3 +33,19 @@ class ToolchainError(Error):
 
 class ResultFormatError(Error):
     """A JSON document is not what a result class writes; the message has the path to the fault."""
+
+
+class ModelError(Error):
+    """A language model can't be asked: an unknown name, a missing package or key, a request that it refuses for good."""
+
+
+class BudgetError(Error):
+    """The cap on money or tokens can't pay for what was asked, or no price is known to hold it against."""
+
+
+class RunError(Error):
+    """A run's folder can't be used: in use by another process, not writable, of another version, of another search."""
+
+
+class LeakError(Error):
+    """Text that was about to be shown to a model holds something of a configuration that must stay unseen."""

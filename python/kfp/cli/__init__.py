@@ -1,4 +1,4 @@
-"""The command line: ``kfp evaluate``, ``kfp compare``, ``kfp check``, ``kfp tasks``, ``kfp show``, ``kfp devices``."""
+"""The command line, ``kfp COMMAND``: its entry point, and its exit codes."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     # Inside main's guard: importing takes long enough to be interrupted.
+    import kfp.cli.search  # noqa: F401  (adds its commands)
     from kfp.cli.app import run
     from kfp.errors import DeviceUnavailable, Error, ToolchainError
 

@@ -34,6 +34,8 @@ kfp says what can be believed about a Metal compute kernel.
   kfp check my_kernel.metal         does it compile? (--task hmc: does it fit?)
   kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
   kfp compare hmc my_kernel.metal   is it faster than the seed, and how sure?
+  kfp evolve hmc --model demo       let a model propose kernels (here: a script)
+  kfp runs                          what searches have found
   kfp devices                       where it can run on this machine
 
 kfp COMMAND --help says more."""

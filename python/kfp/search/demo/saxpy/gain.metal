@@ -1,0 +1,13 @@
+// y = a x + y, one thread per element, so that neighbouring threads touch neighbouring elements.
+#include <metal_stdlib>
+using namespace metal;
+
+kernel void saxpy(device const float* x [[buffer(0)]],
+                  device float* y [[buffer(1)]],
+                  constant float& a [[buffer(2)]],
+                  constant uint& N [[buffer(3)]],
+                  uint i [[thread_position_in_grid]]) {
+    if (i < N) {
+        y[i] = fma(a, x[i], y[i]);
+    }
+}
