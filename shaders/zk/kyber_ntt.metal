@@ -1,4 +1,4 @@
-// The forward transform of Kyber and Dilithium for any modulus: a polynomial per threadgroup, a butterfly per thread.
+// The forward transform of Kyber for any modulus below 2^31: a polynomial per threadgroup, a butterfly per thread.
 #include <metal_stdlib>
 using namespace metal;
 

@@ -38,7 +38,7 @@ _DRAWN: dict[Scale, tuple[int, int]] = {"full": (1, 511), "small": (1, 9)}
 class KyberNtt(Task):
     name = "kyber_ntt"
     suite = "zk"
-    title = "Batched number-theoretic transform of Kyber and Dilithium"
+    title = "Batched number-theoretic transforms of Kyber"
     regime = "many small transforms in threadgroups"
     unit = "Gop/s"
     kernels = (
