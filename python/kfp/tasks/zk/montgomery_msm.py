@@ -177,5 +177,5 @@ def _configuration(
     parameters: dict[str, Number] = {"n_pairs": n, "curve": curve, "law": law}
     # Published are affine points, Z = 1. What small configurations leave out, a small stand-in would never see.
     parameters["special"] = 1 if scale == "small" else special
-    name = _NAMED[curve].name if curve < len(_NAMED) else drawn_curve(curve).name
+    name = _NAMED[curve].name if curve < len(_NAMED) else f"curve {curve}"
     return Configuration(f"n={n}, {name}, {SCALAR_LAWS[law]} scalars", parameters, origin, scale, seed)

@@ -105,8 +105,8 @@ round) and rotations (29 a round) or memory bandwidth, whichever takes longest.
         families = -(-chains // size)
         heads = elements(rng, (families, lanes), 1 << 64, law)
         reach = _family_reach(w)
-        ages = np.argsort(rng.random((families, reach)), axis=1)[:, :size]
-        ages[:, 0] = 0
+        others = 1 + np.argsort(rng.random((families, reach - 1)), axis=1)[:, : size - 1]
+        ages = np.concatenate([np.zeros((families, 1), np.int64), others], axis=1)
         # Member m of family f is the head's chain after ages[f, m] steps.
         position = rng.permutation(families * size)[:chains]
         walk = _walk(heads, reach - 1)
