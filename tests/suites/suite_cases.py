@@ -41,7 +41,8 @@ def whole_plan(task: Task, configuration: Configuration, inputs: Arrays) -> Plan
     return task.plan(configuration, inputs, {kernel.name: 1024 for kernel in task.kernels})
 
 
-@lru_cache(maxsize=8)
+# Holds all cases of the small scale, which the tests of a module go through one after the other.
+@lru_cache(maxsize=128)
 def prepared(task: Task, configuration: Configuration) -> tuple[Arrays, Arrays]:
     """(inputs, expected)."""
     inputs = task.inputs(configuration)
