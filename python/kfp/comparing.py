@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -15,7 +14,7 @@ from kfp.errors import Error, PlanError, TaskError
 from kfp.plan import Dispatch, Plan, blank, linear
 from kfp.running import digest_of, faults_of, references, why
 from kfp.tasks.base import Arrays, Check, Configuration, Task
-from kfp.timing.looks import SEARCH, Policy
+from kfp.timing.looks import SEARCH, Policy, aa_floor
 from kfp.timing.measuring import Executions, PairMeasurement, Unmeasurable, measure_pair
 from kfp.timing.results import ArmTiming, Cache, ComparisonVerdict, ConfigurationComparison, Series
 
@@ -229,7 +228,7 @@ class _Pair:
             self._without_ratio(measured.verdict, measured.reason),
             interval=measured.interval,
             margin=measured.margin,
-            aa_floor=math.exp(abs(math.log(measured.same_arm_ratio))) - 1,
+            aa_floor=aa_floor(measured.same_arm_ratio),
             pairs=measured.pairs,
             drops=measured.drops,
             reference=reference,

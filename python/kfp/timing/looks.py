@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from kfp.errors import UsageError
+from kfp.timing.pairs import Blocks, Firsts, first_arms
 from kfp.timing.statistics import Floats, Interval, pair_intervals
 
 PairVerdict: TypeAlias = Literal["win", "no change", "regression", "undecided"]
@@ -66,6 +68,7 @@ def schedule(most_pairs: int) -> tuple[int, ...]:
     return (*looks, last)
 
 
+@lru_cache(maxsize=256)
 def spending(looks: tuple[int, ...], error: float) -> tuple[float, ...]:
     """The error of each look: what the power family (Kim & DeMets 1987, exponent 2) adds to the looks before it.
 
@@ -73,7 +76,7 @@ def spending(looks: tuple[int, ...], error: float) -> tuple[float, ...]:
     samples depend on each other, and stopping at any of them is fair.
     """
     spent = [error * (n / looks[-1]) ** 2 for n in looks]
-    return tuple(float(step) for step in np.diff([0.0, *spent]))
+    return tuple(now - before for before, now in zip([0.0, *spent], spent, strict=False))
 
 
 class Look(NamedTuple):
@@ -94,6 +97,47 @@ def look(values: Floats, number: int, looks: tuple[int, ...], policy: Policy) ->
         return Look(interval, verdict, verdict != "undecided")
     precise = interval.half_width <= policy.half_width and verdict != "undecided"
     return Look(interval, verdict, precise or verdict == "regression")
+
+
+class Outcome(NamedTuple):
+    """Of all looks up to the one that sufficed."""
+
+    interval: Interval
+    verdict: PairVerdict
+    looks: int
+    margin: float
+    candidate_first: Firsts
+
+
+def measure_in_looks(
+    blocks: Blocks,
+    extend: Callable[[Firsts], None],
+    affords: Callable[[int], bool],
+    most_pairs: int,
+    order_seed: int,
+    policy: Policy,
+) -> Outcome:
+    """``extend`` adds blocks until there is one for each first arm that it is given; looks go on until one suffices.
+
+    ``affords`` says whether there is time to go on to so many pairs in all.
+
+    The margin of a look is the policy's or the A/A floor, what the reference differs from itself by, if that is more.
+    """
+    looks = schedule(most_pairs)
+    candidate_first = first_arms(order_seed, looks[-1] // 2)
+    for number, pairs in enumerate(looks):
+        so_far = candidate_first[: pairs // 2]
+        extend(so_far)
+        at = policy.with_margin(aa_floor(blocks.same_arm_ratio()))
+        interval, verdict, stop = look(blocks.log_ratios(), number, looks, at)
+        if stop or not affords(looks[number + 1]):
+            break
+    return Outcome(interval, verdict, number + 1, at.margin, so_far)
+
+
+def aa_floor(same_arm_ratio: float) -> float:
+    """0.01 where one arm seems 1 % faster, or slower, than itself."""
+    return math.exp(abs(math.log(same_arm_ratio))) - 1
 
 
 def decide(interval: Interval, margin: float) -> PairVerdict:

@@ -12,15 +12,18 @@ import numpy.typing as npt
 
 from kfp import _core
 from kfp.errors import Error
-from kfp.timing.looks import FIRST_LOOK, Look, PairVerdict, Policy, look, schedule
-from kfp.timing.pairs import CANDIDATE, REFERENCE, SENTINEL, Blocks, first_arms, order_of
-from kfp.timing.statistics import Floats, Interval, estimate
+from kfp.tables import duration
+from kfp.timing.looks import FIRST_LOOK, Outcome, PairVerdict, Policy, measure_in_looks
+from kfp.timing.pairs import CANDIDATE, REFERENCE, SENTINEL, Blocks, Firsts, order_of
+from kfp.timing.statistics import FEWEST_RANKED_PAIRS, Floats, Interval
 
 # What starting a run may cost beside the run itself, without anything being wrong.
 START_SECONDS = 2e-5
-# A sample lasts at least this long, by repeats: far above any clock's tick, and above the cost of starting it.
-SAMPLE_SECONDS = 2.5e-3
+# A sample lasts at least about this long, by repeats: far above any clock's tick and the cost of starting it.
+SAMPLE_SECONDS = 2e-3
 MOST_REPEATS = 4096
+# A budget may be exceeded by as much, rather than to stop shortly before an answer.
+OVERDRAFT = 1.25
 # One crossing to the worker lasts no longer: it has a deadline, and a person may want to interrupt it.
 CROSSING_SECONDS = 5.0
 
@@ -86,16 +89,8 @@ def measure_pair(worker: _core.Worker, executions: Executions, policy: Policy, o
     meter = _Meter(worker, executions, policy)
     meter.warm_up()
     meter.calibrate()
-    looks = schedule(meter.affordable_pairs())
-    candidate_first = first_arms(order_seed, looks[-1] // 2)
-    for number, pairs in enumerate(looks):
-        meter.extend(candidate_first[: pairs // 2])
-        floor = math.exp(abs(math.log(meter.same_arm_ratio()))) - 1
-        at = policy.with_margin(floor)
-        found = look(meter.blocks.log_ratios(), number, looks, at)
-        if found.stop:
-            break
-    return meter.result(found, number + 1, candidate_first[: pairs // 2], at)
+    outcome = measure_in_looks(meter.blocks, meter.extend, meter.affords, meter.affordable_pairs(), order_seed, policy)
+    return meter.result(outcome)
 
 
 class _Meter:
@@ -108,6 +103,7 @@ class _Meter:
         self.sentinel_repeats = 1
         self.pair_seconds = 0.0
         self.spent = 0.0
+        self.seconds_of_pairs = 0.0
         self.blocks = Blocks()
         self.windows: list[float] = []
         self.flags: list[str] = []
@@ -156,8 +152,9 @@ class _Meter:
         if slowdown > SAME_WORK:
             raise Unmeasurable(
                 "unstable",
-                f"it slows down with every call: {alone[CANDIDATE]:.3g} s alone, {repeated[CANDIDATE]:.3g} s each in "
-                f"{self.repeats} calls; the reference takes {alone[REFERENCE]:.3g} s and {repeated[REFERENCE]:.3g} s",
+                f"it slows down with every call: {duration(alone[CANDIDATE])} alone, "
+                f"{duration(repeated[CANDIDATE])} each in {self.repeats} calls; the reference takes "
+                f"{duration(alone[REFERENCE])} and {duration(repeated[REFERENCE])}",
             )
         who = "the candidate" if speedup > SAME_WORK else "the reference"
         self.flags.append(f"{who} is faster when it is repeated without a reset: only runs from a reset count")
@@ -169,49 +166,50 @@ class _Meter:
             within = min(FIRST_LOOK, int(self.policy.long_seconds / self.pair_seconds))
         return max(4, min(self.policy.most_pairs, within))
 
-    def extend(self, candidate_first: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+    def affords(self, pairs: int) -> bool:
+        """Going on to so many, by what the pairs so far have cost: a loaded machine isn't what it was at first."""
+        cost = self.seconds_of_pairs / (2 * len(self.blocks))
+        budget = (
+            self.policy.seconds if self.pair_seconds * FIRST_LOOK <= self.policy.seconds else self.policy.long_seconds
+        )
+        return pairs * cost <= OVERDRAFT * budget
+
+    def extend(self, candidate_first: Firsts) -> None:
         """Samples the blocks that are not there yet."""
         at_once = max(1, int(CROSSING_SECONDS / (2 * self.pair_seconds)))
         while len(self.blocks) < len(candidate_first):
             part = candidate_first[len(self.blocks) : len(self.blocks) + at_once]
+            before = self.spent
             samples = self._sample(order_of(part), self.repeats, warm_up=True)
+            self.seconds_of_pairs += self.spent - before
             self.blocks.add(part, samples, self.repeats, self.sentinel_repeats)
 
-    def same_arm_ratio(self) -> float:
-        return estimate(self.blocks.same_arm_log_ratios())
-
-    def result(
-        self, found: Look, looks: int, candidate_first: np.ndarray[tuple[int], np.dtype[np.bool_]], policy: Policy
-    ) -> PairMeasurement:
-        blocks, lost = self.blocks, self.blocks.lost()
-        kept = blocks.kept()
+    def result(self, outcome: Outcome) -> PairMeasurement:
+        blocks, lost, kept = self.blocks, self.blocks.lost(), self.blocks.kept()
+        pairs = 2 * int(kept.sum())
         flags = list(self.flags)
         if lost.any() and kept.all():
             flags.append(
                 f"the device's clock changed beside {int(lost.sum())} of {len(blocks)} blocks: too many to drop any"
             )
-        if int(kept.sum()) * 2 < 8:
+        if pairs < FEWEST_RANKED_PAIRS:
             flags.append("few pairs: the interval takes their log ratios for normal")
-        reason = ""
-        if found.verdict == "undecided":
-            reason = f"{2 * int(kept.sum())} pairs in {self.spent:.2g} s leave it open" + (
-                f" ({flags[0]})" if flags else ""
-            )
+        undecided = outcome.verdict == "undecided"
         return PairMeasurement(
-            interval=found.interval,
-            verdict=found.verdict,
-            reason=reason,
+            interval=outcome.interval,
+            verdict=outcome.verdict,
+            reason=f"{pairs} pairs in {duration(self.spent)} leave it open" if undecided else "",
             reference=blocks.reference.reshape(-1),
             candidate=blocks.candidate.reshape(-1),
             sentinels=blocks.sentinels,
             warm_up=np.array(self.windows),
-            order="".join("BAAB" if first else "ABBA" for first in candidate_first),
+            order="".join("BAAB" if first else "ABBA" for first in outcome.candidate_first),
             repeats=self.repeats,
-            pairs=2 * int(kept.sum()),
-            drops=2 * int(len(kept) - kept.sum()),
-            looks=looks,
-            same_arm_ratio=self.same_arm_ratio(),
-            margin=policy.margin,
+            pairs=pairs,
+            drops=2 * len(blocks) - pairs,
+            looks=outcome.looks,
+            same_arm_ratio=blocks.same_arm_ratio(),
+            margin=outcome.margin,
             seconds=self.spent,
             flags=tuple(flags),
         )
@@ -267,5 +265,5 @@ def require_durations(seconds: Floats, wall_seconds: float) -> None:
     claimed = float(seconds.sum())
     if not claimed <= 1.01 * wall_seconds + 1e-3:
         raise Unmeasurable(
-            "unmeasurable", f"the device claims {claimed:.6f} s for what took {wall_seconds:.6f} s in all"
+            "unmeasurable", f"the device claims {duration(claimed)} for what took {duration(wall_seconds)} in all"
         )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from kfp.timing.statistics import Floats, log_ratios
+from kfp.timing.statistics import Floats, estimate, log_ratios
 
 REFERENCE, CANDIDATE, SENTINEL = 0, 1, 2
 
-Letter: TypeAlias = Literal["A", "B"]
+# Whether a block begins with the candidate.
+Firsts: TypeAlias = npt.NDArray[np.bool_]
 
 # A block is left out when a sentinel beside it ran this much slower than usual: the device's clock had changed.
 LOST_STATE = 1.25
@@ -20,12 +21,12 @@ LOST_STATE = 1.25
 MOST_LOST = 0.3
 
 
-def first_arms(seed: int, blocks: int) -> npt.NDArray[np.bool_]:
+def first_arms(seed: int, blocks: int) -> Firsts:
     """Whether block i begins with the candidate: the first ``blocks`` of an endless fair sequence."""
     return np.random.default_rng(seed).random(blocks) < 0.5
 
 
-def order_of(candidate_first: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint32]:
+def order_of(candidate_first: Firsts) -> npt.NDArray[np.uint32]:
     """Executions to sample: a sentinel, four samples, a sentinel, ...; the last is a sentinel."""
     order = np.full(5 * len(candidate_first) + 1, SENTINEL, dtype=np.uint32)
     blocks = order[:-1].reshape(-1, 5)
@@ -45,7 +46,7 @@ class Blocks:
     # Every sentinel in time.
     sentinels: Floats = field(default_factory=lambda: np.empty(0))
 
-    def add(self, candidate_first: npt.NDArray[np.bool_], samples: Floats, repeats: int, sentinel_repeats: int) -> None:
+    def add(self, candidate_first: Firsts, samples: Floats, repeats: int, sentinel_repeats: int) -> None:
         """``samples`` as ``order_of`` these blocks has them."""
         sentinels = samples[::5] / sentinel_repeats
         rows = samples[:-1].reshape(-1, 5)[:, 1:] / repeats
@@ -63,7 +64,8 @@ class Blocks:
         """Blocks beside which the sentinel was slow. It knows nothing of the arms, so dropping favours none."""
         if not len(self):
             return np.zeros(0, dtype=bool)
-        usual = float(np.quantile(self.sentinels, 0.25))
+        quarter = len(self.sentinels) // 4
+        usual = np.partition(self.sentinels, quarter)[quarter]
         return np.asarray(self.sentinel > LOST_STATE * usual)
 
     def kept(self) -> npt.NDArray[np.bool_]:
@@ -76,9 +78,8 @@ class Blocks:
         kept = self.kept()
         return log_ratios(self.reference[kept].reshape(-1), self.candidate[kept].reshape(-1))
 
-    def same_arm_log_ratios(self) -> Floats:
-        """The reference against itself, a pair per kept block with the order of the two drawn like the arms'."""
-        kept = self.kept()
-        early, late = self.reference[kept].T
+    def same_arm_ratio(self) -> float:
+        """The reference against itself, a pair per kept block, every second one the other way round."""
+        early, late = self.reference[self.kept()].T
         swapped = np.arange(len(early)) % 2 == 1
-        return log_ratios(np.where(swapped, late, early), np.where(swapped, early, late))
+        return estimate(log_ratios(np.where(swapped, late, early), np.where(swapped, early, late)))

@@ -66,7 +66,7 @@ def pair_intervals(values: Floats, errors: Sequence[float]) -> tuple[Interval, .
 
 def estimate(values: Floats) -> float:
     """The ratio alone."""
-    return _exp(float(np.median(_pairwise_means(values))))
+    return _exp(_middle(_pairwise_means(values)))
 
 
 def _signed_rank_interval(averages: Floats, count: int, error: float) -> Interval:
@@ -77,13 +77,24 @@ def _signed_rank_interval(averages: Floats, count: int, error: float) -> Interva
     """
     cut = _signed_rank_cut(count, error)
     lower, upper = (averages[cut - 1], averages[-cut]) if cut else (-math.inf, math.inf)
-    return _interval(float(np.median(averages)), float(lower), float(upper), error)
+    return _interval(_middle(averages), float(lower), float(upper), error)
 
 
 def _pairwise_means(values: Floats) -> Floats:
     """Walsh averages: of every two values, each with itself included; sorted."""
-    rows, columns = np.triu_indices(len(values))
+    rows, columns = _every_two(len(values))
     return np.sort(0.5 * (values[rows] + values[columns]))
+
+
+def _middle(ordered: Floats) -> float:
+    """The median of sorted values."""
+    half = len(ordered) // 2
+    return float(ordered[half]) if len(ordered) % 2 else float(0.5 * (ordered[half - 1] + ordered[half]))
+
+
+@lru_cache(maxsize=16)
+def _every_two(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    return np.triu_indices(count)
 
 
 @lru_cache(maxsize=1024)
