@@ -119,7 +119,7 @@ def _difference(curve: Curve, output: Words, expected: Words) -> str:
         return "got the point at infinity, expected another one"
     p = curve.modulus
     x, _, z = integers(coordinates)
-    found = x * pow(z, -2, p) * _R % p
+    found = x * pow(z, -2, p) * _R**2 % p
     wanted = integers(expected.reshape(3, LIMBS))[0]
     if found == wanted:
         return "x is right, y is not"
