@@ -133,8 +133,8 @@ def test_sums_of_a_whole_group() -> None:
 
 
 def test_multiples_of_a_whole_group() -> None:
-    for point in all_points(SMALL):
-        factors = list(range(-70, 200))
+    for point in all_points(SMALL)[::6]:
+        factors = list(range(-70, 130))
         wanted = [times(59, factor % 60, point) for factor in factors]
         assert multiples(SMALL, factors, point) == wanted
         assert [multiply(SMALL, factor, point) for factor in factors] == wanted
