@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +10,10 @@ import pytest
 from kfp.tasks import get_task
 from kfp.tasks.base import Array, Arrays, Configuration, Number
 from kfp.tasks.zk._common import bit_reversed, is_prime
-from kfp.tasks.zk.fields import GOLDILOCKS, GOLDILOCKS_P
+from kfp.tasks.zk.fields import GOLDILOCKS, GOLDILOCKS_P, words
 from kfp.tasks.zk.kyber_ntt import draw_prime, root_of_order
 from kfp.tasks.zk.merkle import levels
-from kfp.tasks.zk.poseidon2 import multiplications
+from kfp.tasks.zk.poseidon2 import Poseidon2, multiplications
 
 P = GOLDILOCKS_P
 DRAWS = 12
@@ -129,6 +130,50 @@ def test_poseidon2_is_a_permutation(t: int) -> None:
     inputs, expected = run(small("poseidon2_hash", t=t, batch=5), "poseidon2_hash")
     for state, permuted in zip(inputs["in_state"], expected["out_state"], strict=True):
         assert unpermute(permuted.tolist(), inputs) == state.tolist()
+
+
+def grain_constants(t: int, r_f: int, r_p: int) -> Iterator[int]:
+    """Round constants as the authors of Poseidon draw them: Grain's shift register in self-shrinking mode."""
+    state = [int(bit) for bit in f"{1:02b}{0:04b}{64:012b}{t:012b}{r_f:010b}{r_p:010b}{2**30 - 1:030b}"]
+
+    def clock() -> int:
+        state.append(state[62] ^ state[51] ^ state[38] ^ state[23] ^ state[13] ^ state[0])
+        state.pop(0)
+        return state[-1]
+
+    def bit() -> int:
+        while True:
+            kept, value = clock(), clock()
+            if kept:
+                return value
+
+    for _ in range(160):
+        clock()
+    while True:
+        candidate = int("".join(str(bit()) for _ in range(64)), 2)
+        if candidate < P:
+            yield candidate
+
+
+def test_poseidon2_gives_the_published_answer() -> None:
+    """The known answer of the authors' instance with twelve lanes: the permutation of 0, 1, ..., 11."""
+    t, r_f, r_p = 12, 8, 22
+    draw = grain_constants(t, r_f, r_p)
+    first, partial, last = ([next(draw) for _ in range(count)] for count in (r_f * t // 2, r_p, r_f * t // 2))
+    assert first[0] == 0x13DCF33ABA214F46
+    block = [[5, 7, 1, 3], [4, 6, 1, 1], [1, 3, 5, 7], [1, 1, 4, 6]]
+    mds = [[block[i % 4][j % 4] << (i // 4 == j // 4) for j in range(t)] for i in range(t)]
+    diagonal = [
+        0xC3B6C08E23BA9300, 0xD84B5DE94A324FB6, 0x0D0C371C5B35B84F, 0x7964F570E7188037,
+        0x5DAF18BBD996604B, 0x6743BC47B9595257, 0x5528B9362C59BB70, 0xAC45E25B7127B68B,
+        0xA2077D7DFBB606B5, 0xF3FAAC6FAEE378AE, 0x0C6388B51545E883, 0xD27DBB6944917B60,
+    ]  # fmt: skip
+    permutation = Poseidon2(words(first + last).reshape(r_f, t), words(partial), words(mds), words(diagonal))
+    assert permutation.permute(words([range(t)]))[0].tolist() == [
+        0x01EAEF96BDF1C0C1, 0x1F0D2CC525B2540C, 0x6282C1DFE1E0358D, 0xE780D721F698E1E6,
+        0x280C0B6F753D833B, 0x1B942DD5023156AB, 0x43F0DF3FCCCB8398, 0xE8E8190585489025,
+        0x56BDBF72F77ADA22, 0x7911C32BF9DCD705, 0xEC467926508FBE67, 0x6A50450DDF85A6ED,
+    ]  # fmt: skip
 
 
 def test_products_of_a_permutation_are_those_of_the_specification() -> None:
