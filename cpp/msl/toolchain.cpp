@@ -69,6 +69,8 @@ const std::vector<std::string>& language_arguments() {
         "-fvisibility=hidden", "-mframe-pointer=none", "-mconstructor-aliases",
         // -O3, and unrolling by counts known only at run time, cost much compile time and win the seed kernels a few percent.
         "-O2", "-mllvm", "-unroll-runtime=0", "-vectorize-loops", "-vectorize-slp",
+        // Long straight code, as of an unrolled hash, would else take seconds for next to nothing.
+        "-mllvm", "-slp-schedule-budget=1000",
         "-ftemplate-depth=256", "-fbracket-depth", "320", "-fconstexpr-steps=1048576", "-fconstexpr-depth=256"};
     return arguments;
 }
