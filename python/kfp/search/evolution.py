@@ -254,9 +254,10 @@ def evolve(
 
     ``model`` is a name (``anthropic/…``, ``openai/…``, ``gemini/…``, ``local/…@URL``, ``replay/DIR``, ``demo``) or an
     object with ``name``, ``price`` and ``ask``. Each of the ``iterations`` asks for ``candidates`` kernels;
-    ``strategy`` ``"best-of-n"`` asks without feedback. A candidate is promoted when a paired comparison with the incumbent calls it
-    a win and ``selection_draws`` configurations that no prompt ever shows don't object. ``disclose`` puts the published
-    held-out configuration into the prompts. ``start`` is the kernel to begin with, the task's seed by default.
+    ``strategy`` ``"best-of-n"`` asks without feedback. A candidate is promoted when a paired comparison with the
+    incumbent calls it a win and ``selection_draws`` configurations that no prompt ever shows don't object.
+    ``disclose`` puts the published held-out configuration into the prompts. ``start`` is the kernel to begin with,
+    the task's seed by default.
 
     ``budget_usd`` caps money, calls in flight included; ``budget_tokens`` ends the run once so many are used.
     ``max_tokens`` is per answer, ``call_seconds`` the deadline of a call with its retries, ``effort`` that of thinking.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kfp.runs.folder import RunWriter
-from kfp.runs.records import CandidateRecord, Finale, Finalist, IterationRecord
+from kfp.runs.records import CandidateRecord, Finale, Finalist
 from kfp.search.judgement import Referee
 from kfp.tasks.base import Configuration, Task
 
@@ -79,34 +79,43 @@ def _once(configuration: Configuration) -> tuple[Configuration, ...]:
 
 
 def finalists(folder: RunWriter) -> list[_Entry]:
-    """The incumbent; the kernel that a search by score alone would have returned; the incumbent before the last."""
-    promoted: list[_Entry] = []
-    best_score = 0.0
+    """The incumbent, the kernel that a search by score alone would have returned, and the best of the rest.
+
+    The rest are right kernels that were not promoted, kept out by a hidden draw or by too little of a gain.
+    """
+    incumbent: _Entry | None = None
     top: _Entry | None = None
-    gain = 1.0
+    rest: list[_Entry] = []
+    best_score = gain = 0.0
     for record in folder.iterations():
+        before = gain or 1.0
         for candidate in record.candidates:
+            entry = _Entry("runner-up", record.number, candidate, _against_start(before, candidate))
             score = candidate.evaluation.score if candidate.evaluation is not None else None
-            if score is not None and score > best_score and candidate.decision not in ("wrong", "invalid"):
-                best_score, top = (
-                    score,
-                    _Entry("best by score", record.number, candidate, _against_start(gain, candidate)),
-                )
-        chosen = _promoted(record)
-        if chosen is not None:
-            ratio = chosen.gain.ratio if chosen.gain else None
-            gain *= ratio if ratio is not None else 1.0
-            promoted = [*promoted[-1:], _Entry("incumbent", record.number, chosen, gain)]
-    entries = promoted[-1:]
-    if top is not None and all(top.candidate.source_sha256 != e.candidate.source_sha256 for e in entries):
-        entries.append(top)
-    if len(promoted) > 1 and all(promoted[0].candidate.source_sha256 != e.candidate.source_sha256 for e in entries):
-        entries.append(replace(promoted[0], name="incumbent before"))
-    return entries[:MOST_FINALISTS]
+            if score is None or candidate.decision in ("wrong", "invalid"):
+                continue
+            if score > best_score:
+                best_score, top = score, replace(entry, name="best by score")
+            if candidate.number == record.promoted:
+                incumbent, gain = replace(entry, name="incumbent"), entry.search or before
+            if entry.search is not None:
+                rest = sorted([*rest, entry], key=_gain, reverse=True)[:MOST_FINALISTS]
+    entries: list[_Entry] = []
+    for entry in [found for found in (incumbent, top, *rest) if found is not None]:
+        known = {other.candidate.source_sha256 for other in entries}
+        if entry.candidate.source_sha256 not in known and (
+            entry.name != "runner-up" or "runner-up" not in _names(entries)
+        ):
+            entries.append(entry)
+    return entries
 
 
-def _promoted(record: IterationRecord) -> CandidateRecord | None:
-    return next((c for c in record.candidates if c.number == record.promoted), None)
+def _names(entries: list[_Entry]) -> set[str]:
+    return {entry.name for entry in entries}
+
+
+def _gain(entry: _Entry) -> float:
+    return entry.search or 0.0
 
 
 def _against_start(gain: float, candidate: CandidateRecord) -> float | None:

@@ -18,8 +18,8 @@ from kfp.timing.results import Comparison, ConfigurationComparison
 
 # An undecided comparison is made once more with four times the time.
 MORE = replace(SEARCH, seconds=4 * SEARCH.seconds, most_pairs=4 * SEARCH.most_pairs)
-# Small configurations last a millisecond: a second holds hundreds of pairs of them.
-SMALL_CLAIM = replace(CLAIM, seconds=1.0)
+# Small configurations last a millisecond: half a second holds hundreds of pairs of them.
+SMALL_CLAIM = replace(CLAIM, seconds=0.6, long_seconds=3.0)
 CLAIM_PROCESSES = 3
 
 _COMPARED: tuple[Call, ...] = ("win", "no change", "regression", "undecided")

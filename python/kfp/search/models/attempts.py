@@ -65,7 +65,8 @@ def repeat(attempt: Callable[[Watch], T], seconds: float, most_lost: int) -> Att
             attempts.reason += f"; gave up after {attempts.count} attempts"
             return attempts
         if wait > min(left, LONGEST_WAIT_SECONDS):
-            attempts.reason += f"; the next attempt would have to wait {wait:.0f} s, of {seconds:.0f} s {max(left, 0.0):.0f} s are left"
+            rest = f"of {seconds:.0f} s {max(left, 0.0):.0f} s are left"
+            attempts.reason += f"; the next attempt would have to wait {wait:.0f} s, {rest}"
             return attempts
         time.sleep(wait)
 

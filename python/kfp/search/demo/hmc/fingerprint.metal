@@ -29,7 +29,6 @@ static float random_uniform(Chain chain, uint counter) {
 // force = A q
 template <uint D>
 static void gradient(Chain chain, thread const float* q, thread float* force) {
-    uint d = chain.d;
     for (uint i = 0; i < D; ++i) {
         float even = 0.0f;
         float odd = 0.0f;

