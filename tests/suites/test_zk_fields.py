@@ -73,6 +73,10 @@ def test_products_broadcast_and_cross_blocks(field: Field) -> None:
         picked = [0, 1, goldilocks.BLOCK - 1, goldilocks.BLOCK, goldilocks.BLOCK + 4]
         assert whole[row, picked].tolist() == [x * factor % field.modulus for x in a[row, picked].tolist()]
     assert field.mul(np.uint64(3), np.uint64(5)) == 15
+    column, row = elements(rng, (70, 1), field.modulus), elements(rng, (1, 50), field.modulus)
+    for operation, exact in ((field.mul, int.__mul__), (field.add, int.__add__), (field.sub, int.__sub__)):
+        table = operation(column, row)
+        assert table.tolist() == [[exact(x, y) % field.modulus for y in row[0].tolist()] for x in column[:, 0].tolist()]
 
 
 def test_roots_of_unity() -> None:

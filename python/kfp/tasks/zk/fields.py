@@ -6,6 +6,7 @@ in a core's cache.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, TypeAlias
@@ -19,8 +20,8 @@ from kfp.tasks.zk.goldilocks import Words as Words
 GOLDILOCKS_P = goldilocks.P
 BABYBEAR_P = 2**31 - 2**27 + 1
 
-# Writes a * b into its last argument; all three are a block, or a factor is a single element.
-_Multiply: TypeAlias = Callable[[Operand, Operand, Words], None]
+# Writes the result into its last argument; all three are a block, or an operand is a single element.
+_Operation: TypeAlias = Callable[[Operand, Operand, Words], None]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -59,28 +60,35 @@ class Field(ABC):
     def add(self, a: Operand, b: Operand) -> Words:
         """The sum a + b."""
         p = np.uint64(self.modulus)
-        # a - (p - b) wraps around exactly where a + b is below p.
-        difference = np.subtract(a, p - b)
-        wrapped = np.less(a, p - b)
-        difference += wrapped * p
-        return np.asarray(difference)
+
+        def add(left: Operand, right: Operand, out: Words) -> None:
+            # left - (p - right) wraps around exactly where left + right is below p.
+            room = p - right
+            wrapped = np.less(left, room)
+            np.subtract(left, room, out=out)
+            out += wrapped * p
+
+        return _blockwise(add, a, b)
 
     def sub(self, a: Operand, b: Operand) -> Words:
         """The difference a - b."""
-        difference = np.subtract(a, b)
-        difference += np.less(a, b) * np.uint64(self.modulus)
-        return np.asarray(difference)
+        p = np.uint64(self.modulus)
+
+        def subtract(left: Operand, right: Operand, out: Words) -> None:
+            wrapped = np.less(left, right)
+            np.subtract(left, right, out=out)
+            out += wrapped * p
+
+        return _blockwise(subtract, a, b)
 
     @abstractmethod
-    def _multiplier(self, size: int) -> _Multiply:
+    def _multiplier(self, size: int) -> _Operation:
         """Multiplies blocks of at most ``size`` elements."""
 
     def mul(self, a: Operand, b: Operand) -> Words:
         """The product a * b, broadcast like numpy's own product."""
-        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-        result: Words = np.empty(shape, np.uint64)
-        _blockwise(self._multiplier(min(BLOCK, result.size)), a, b, result)
-        return result
+        size = math.prod(np.broadcast_shapes(np.shape(a), np.shape(b)))
+        return _blockwise(self._multiplier(min(BLOCK, size)), a, b)
 
     def power(self, a: Operand, exponent: int) -> Words:
         """The elements to a whole power of at least 0, the same for every element."""
@@ -145,11 +153,14 @@ class Field(ABC):
         return pow(root, generator_power, self.modulus)
 
 
-def _blockwise(multiply: _Multiply, a: Operand, b: Operand, result: Words) -> None:
+def _blockwise(operation: _Operation, a: Operand, b: Operand) -> Words:
+    """The operation on every pair of elements of arrays that are broadcast as numpy does it."""
+    result: Words = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.uint64)
     flat, left, right = result.reshape(-1), _flat(a, result.shape), _flat(b, result.shape)
     for start in range(0, flat.size, BLOCK):
         block = slice(start, start + BLOCK)
-        multiply(left[block] if left.size > 1 else left, right[block] if right.size > 1 else right, flat[block])
+        operation(left[block] if left.size > 1 else left, right[block] if right.size > 1 else right, flat[block])
+    return result
 
 
 def _flat(a: Operand, shape: tuple[int, ...]) -> Words:
@@ -165,7 +176,7 @@ class Goldilocks(Field):
     two_adicity = 32
     two_adic_root = 1753635133440165772
 
-    def _multiplier(self, size: int) -> _Multiply:
+    def _multiplier(self, size: int) -> _Operation:
         workspace = goldilocks.Workspace(size)
 
         def multiply(a: Operand, b: Operand, out: Words) -> None:
@@ -182,7 +193,7 @@ class BabyBear(Field):
     two_adicity = 27
     two_adic_root = 0x1A427A41
 
-    def _multiplier(self, size: int) -> _Multiply:
+    def _multiplier(self, size: int) -> _Operation:
         def multiply(a: Operand, b: Operand, out: Words) -> None:
             out[:] = remainder(np.multiply(a, b), self.modulus)
 
@@ -225,6 +236,4 @@ def montgomery_multiply(a: Operand, b: Operand, modulus: int) -> Words:
         np.subtract(high, subtrahend, out=out)
         out += borrow * n
 
-    result: Words = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.uint64)
-    _blockwise(multiply, a, b, result)
-    return result
+    return _blockwise(multiply, a, b)
