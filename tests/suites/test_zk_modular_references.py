@@ -228,7 +228,7 @@ def test_levels(leaves: int, arity: int, sizes: list[int]) -> None:
 
 def test_fri_round_folds_polynomials() -> None:
     """f(x) = sum of x^p f_p(x^fold) becomes the sum of alpha^p f_p, at the points x^fold."""
-    for configuration in [small("fri_round"), *drawn("fri_round")]:
+    for configuration in [small("fri_round"), *drawn("fri_round")[:4]]:
         inputs, _ = run(configuration, "fri_round")
         n, fold, shift = (configuration.integer(name) for name in ("N", "fold", "shift"))
         root, alpha = pow(7, (P - 1) // n, P), int(inputs["alpha"])
