@@ -34,6 +34,12 @@ def refusals(path: Path) -> Iterator[None]:
         raise RunError(f"{path}: {why}") from None
 
 
+def is_there(path: Path) -> bool:
+    """Whether the file exists; a folder that may not even be looked into is refused."""
+    with refusals(path):
+        return path.is_file()
+
+
 def write(path: Path, text: str) -> None:
     """Replaces the file in one step; after a crash it holds the old text or the new one."""
     with refusals(path):

@@ -21,7 +21,7 @@ from types import TracebackType
 
 from kfp.errors import ResultFormatError, RunError
 from kfp.results import Evaluation
-from kfp.runs.files import TEMPORARY, Reservation, read, read_json, refusals, write, write_json
+from kfp.runs.files import TEMPORARY, Reservation, is_there, read, read_json, refusals, write, write_json
 from kfp.runs.records import FORMAT, Finale, IterationRecord, Provenance, Spec
 from kfp.search.models.base import Reply
 
@@ -43,7 +43,7 @@ class RunReader:
     def __init__(self, path: Path) -> None:
         self.path = path
         file = path / "run.json"
-        if not file.is_file():
+        if not is_there(file):
             raise RunError(f"{path}: expected the folder of a run, it has no run.json")
         head = read_json(file)
         found = head.get("format")
@@ -71,14 +71,14 @@ class RunReader:
 
     def iteration(self, number: int) -> IterationRecord | None:
         file = iteration_path(self.path, number) / "record.json"
-        if not file.is_file():
+        if not is_there(file):
             return None
         with _faults_of(file):
             return IterationRecord.from_json(read_json(file))
 
     def reply(self, iteration: int, candidate: int) -> Reply | None:
         file = reply_path(self.path, iteration, candidate)
-        if not file.is_file():
+        if not is_there(file):
             return None
         with _faults_of(file):
             return Reply.from_json(read_json(file))
@@ -88,18 +88,18 @@ class RunReader:
 
     def candidate(self, iteration: int, candidate: int) -> str | None:
         file = iteration_path(self.path, iteration) / f"candidate-{candidate}.metal"
-        return read(file) if file.is_file() else None
+        return read(file) if is_there(file) else None
 
     def start_evaluation(self) -> Evaluation | None:
         file = self.path / "start.json"
-        if not file.is_file():
+        if not is_there(file):
             return None
         with _faults_of(file):
             return Evaluation.from_json(read_json(file))
 
     def finale(self) -> Finale | None:
         file = self.path / "finale.json"
-        if not file.is_file():
+        if not is_there(file):
             return None
         with _faults_of(file):
             return Finale.from_json(read_json(file))
@@ -127,7 +127,7 @@ class RunWriter(RunReader):
                 raise RunError(f"{path}: expected a run or an empty folder, it holds {sorted(strangers)[0]!r}")
             (path / "iterations").mkdir(exist_ok=True)
         with _Lock(path):
-            if not (path / "run.json").is_file():
+            if not is_there(path / "run.json"):
                 write(path / "start.metal", start)
                 write(path / "system.md", system)
                 head = {"format": FORMAT, "spec": spec.to_json(), "provenance": provenance.to_json()}

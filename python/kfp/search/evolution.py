@@ -14,6 +14,7 @@ from kfp.errors import RunError, UsageError
 from kfp.evaluation import evaluate
 from kfp.progress import Progress
 from kfp.results import Device, Evaluation, Math
+from kfp.runs.files import is_there
 from kfp.runs.folder import RunReader, RunWriter
 from kfp.runs.index import Index, runs_folder
 from kfp.runs.provenance import gather
@@ -199,7 +200,7 @@ def run(
     writer = prompt_writer(chosen)
     writer.require_clean(chosen.start)
     folder_path = chosen.folder
-    if not (folder_path / "run.json").is_file():
+    if not is_there(folder_path / "run.json"):
         _require_budget(chosen, purse, writer)
     with _open(chosen, command) as folder:
         index = Index()
@@ -287,7 +288,7 @@ def first_prompt(chosen: Options) -> tuple[str, str]:
 
     writer = prompt_writer(chosen)
     writer.require_clean(chosen.start)
-    known = RunReader(chosen.folder).start_evaluation() if (chosen.folder / "run.json").is_file() else None
+    known = RunReader(chosen.folder).start_evaluation() if is_there(chosen.folder / "run.json") else None
     start = known or _evaluate_start(chosen)
     attempt = Attempt("The best kernel so far: the starting kernel", chosen.start, start, "", authored=True)
     return SYSTEM, writer.write(attempt, None, (), stagnates=False).text
@@ -306,9 +307,7 @@ def _start_evaluation(folder: RunWriter, trials: Trials) -> Evaluation:
     if start is None:
         start = trials.evaluate(folder.start, Savings())
         if not start.correct:
-            raise UsageError(
-                f"start: expected a kernel that is right, this one is not: {start.verdict}: {start.reason}"
-            )
+            raise UsageError(f"start: expected a kernel that is right, got {start.verdict}: {start.reason}")
         folder.write_start_evaluation(start)
     return start
 
@@ -324,7 +323,7 @@ def _require_budget(chosen: Options, purse: Purse, writer: PromptWriter) -> None
 
 def _open(chosen: Options, command: str) -> RunWriter:
     path, spec = chosen.folder, chosen.spec
-    if not (path / "run.json").is_file():
+    if not is_there(path / "run.json"):
         price: Price | None = chosen.model.price
         provenance = gather(chosen.device, price, command)
         return RunWriter.create(path, spec, provenance, chosen.start, SYSTEM)

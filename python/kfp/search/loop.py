@@ -336,7 +336,7 @@ class _Iteration:
 
 def _decide(last: Judgement | None, selection: Sequence[Judgement]) -> tuple[Decision, str]:
     if last is None:
-        return "slower", "less than half as fast as the incumbent by its own times; not compared in pairs"
+        return "slower", "less than a quarter as fast as the incumbent by its own times; not compared in pairs"
     if last.verdict == "wrong":
         return "wrong", last.reason
     if not last.complete:

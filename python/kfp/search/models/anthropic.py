@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kfp.errors import ModelError
 from kfp.search.models import failures
 from kfp.search.models.answers import Answer, finished, require_package
-from kfp.search.models.attempts import Watch, repeat
+from kfp.search.models.attempts import Transient, Watch, repeat
 from kfp.search.models.base import Reply, Request, Stop, Usage
 from kfp.search.models.prices import Price
 
@@ -41,21 +41,24 @@ class AnthropicModel:
         self._url = url
 
     def ask(self, request: Request) -> Reply:
-        attempts = repeat(lambda watch: self._attempt(request, watch), request.seconds, request.most_lost)
+        client: anthropic.Anthropic = self._sdk.Anthropic(base_url=self._url, max_retries=0, timeout=request.seconds)
+        with client:
+            attempts = repeat(lambda watch: self._attempt(client, request, watch), request.seconds, request.most_lost)
         return finished(attempts, self._model)
 
-    def _attempt(self, request: Request, watch: Watch) -> Answer:
-        # A client of its own for each attempt: closing it is what ends an attempt whose time is up.
-        client: anthropic.Anthropic = self._sdk.Anthropic(base_url=self._url, max_retries=0, timeout=watch.seconds)
+    def _attempt(self, client: anthropic.Anthropic, request: Request, watch: Watch) -> Answer:
+        # Closing it is what ends an attempt whose time is up.
         watch.closes(client.close)
         streaming = False
         try:
-            with client, client.messages.stream(**self._arguments(request)) as stream:
+            with client.messages.stream(**self._arguments(request)) as stream:
                 streaming = True
                 message = stream.get_final_message()
-                return _answer(message)
         except Exception as error:
             raise failures.sort(PROVIDER, self._sdk, error, streaming=streaming) from None
+        if message.stop_reason is None:
+            raise Transient(f"{PROVIDER}: the stream ended before the answer was complete", sent=True)
+        return _answer(message)
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         arguments: dict[str, Any] = {

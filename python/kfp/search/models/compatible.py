@@ -43,17 +43,18 @@ class CompatibleModel:
         self._key = key or "none"
 
     def ask(self, request: Request) -> Reply:
-        attempts = repeat(lambda watch: self._attempt(request, watch), request.seconds, request.most_lost)
+        client: openai.OpenAI = self._sdk.OpenAI(
+            base_url=self._url, api_key=self._key, max_retries=0, timeout=request.seconds
+        )
+        with client:
+            attempts = repeat(lambda watch: self._attempt(client, request, watch), request.seconds, request.most_lost)
         return finished(attempts, self._model)
 
-    def _attempt(self, request: Request, watch: Watch) -> Answer:
-        client: openai.OpenAI = self._sdk.OpenAI(
-            base_url=self._url, api_key=self._key, max_retries=0, timeout=watch.seconds
-        )
+    def _attempt(self, client: openai.OpenAI, request: Request, watch: Watch) -> Answer:
         watch.closes(client.close)
         streaming = False
         try:
-            with client, client.chat.completions.create(**self._arguments(request)) as stream:
+            with client.chat.completions.create(**self._arguments(request)) as stream:
                 streaming = True
                 collected = _Collected()
                 for chunk in stream:

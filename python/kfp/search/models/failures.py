@@ -38,7 +38,7 @@ def sort(provider: str, sdk: Any, error: Exception, *, streaming: bool) -> Excep
         return Transient(f"{provider}: {_cause(error)}", sent=True)
     if isinstance(error, OSError):
         return Transient(f"{provider}: {_cause(error)}", sent=streaming)
-    if isinstance(error, AttributeError | KeyError | IndexError | TypeError | ValueError):
+    if isinstance(error, AttributeError | LookupError | TypeError | ValueError | AssertionError | RuntimeError):
         # How a body that is JSON, but not of the promised shape, shows inside the SDKs.
         return Transient(f"{provider}: the answer is not of the shape that the API promises", sent=True)
     return ModelError(f"{provider}: {type(error).__name__}: {shown(str(error))}")

@@ -35,15 +35,16 @@ class OpenAIModel:
             raise ModelError(f"{name}: no usable key; set OPENAI_API_KEY ({failures.shown(str(error))})") from None
 
     def ask(self, request: Request) -> Reply:
-        attempts = repeat(lambda watch: self._attempt(request, watch), request.seconds, request.most_lost)
+        client: openai.OpenAI = self._sdk.OpenAI(base_url=self._url, max_retries=0, timeout=request.seconds)
+        with client:
+            attempts = repeat(lambda watch: self._attempt(client, request, watch), request.seconds, request.most_lost)
         return finished(attempts, self._model)
 
-    def _attempt(self, request: Request, watch: Watch) -> Answer:
-        client: openai.OpenAI = self._sdk.OpenAI(base_url=self._url, max_retries=0, timeout=watch.seconds)
+    def _attempt(self, client: openai.OpenAI, request: Request, watch: Watch) -> Answer:
         watch.closes(client.close)
         streaming = False
         try:
-            with client, client.responses.create(stream=True, **self._arguments(request)) as stream:
+            with client.responses.create(stream=True, **self._arguments(request)) as stream:
                 streaming = True
                 for event in stream:
                     if event.type in ("response.completed", "response.incomplete", "response.failed"):
