@@ -176,21 +176,13 @@ struct argument<const __global T&> {
     typedef typename choose_argument<sizeof(T) <= constant_argument_bytes && __is_trivially_copyable(T), T>::type held;
 };
 
-template <int I, class First, class... Rest>
-struct nth {
-    typedef typename nth<I - 1, Rest...>::type type;
-};
-template <class First, class... Rest>
-struct nth<0, First, Rest...> {
-    typedef First type;
-};
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
 template <class F>
 struct signature;
 template <class R, class... P>
 struct signature<R(P...)> {
     template <int I>
-    using parameter = argument<typename nth<I, P...>::type>;
+    using parameter = argument<__type_pack_element<I, P...>>;
 };
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : disable
 
