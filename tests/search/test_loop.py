@@ -297,4 +297,4 @@ def test_draws_are_those_of_the_source(tmp_path: Path) -> None:
     visible = {point.label for point in get_task("saxpy").configurations("small")}
     drawn = [[labels for _, labels in referee.calls if not visible & set(labels)] for referee in (one, two)]
     assert drawn[0] == drawn[1]
-    assert len({labels for labels in drawn[0]}) == 2
+    assert len(set(drawn[0])) == 2
