@@ -5,7 +5,7 @@
 #include <set>
 
 #include "msl/constant_guards.hpp"
-#include "msl/inputs.hpp"
+#include "msl/entry_points.hpp"
 #include "msl/methods.hpp"
 #include "msl/reconvergence.hpp"
 #include "msl/reserved_names.hpp"
@@ -63,7 +63,9 @@ public:
         add_constants();
         define_derived();
         for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
-            add_entry_points(k);
+            for (const std::string& line : entry_point(program_, kernels_.kernels[k], k, options_)) {
+                put_ours(line, kernels_.kernels[k].name_token);
+            }
         }
         return std::move(out_);
     }
@@ -609,80 +611,6 @@ private:
             }
         }
         return path;
-    }
-
-    bool is_held(const Kernel& kernel, std::size_t p) const {
-        const Range range = kernel.parameter_ranges[p];
-        bool in_constant_memory = false;
-        bool by_reference = false;
-        for (Index i = range.begin; i < range.end; ++i) {
-            in_constant_memory = in_constant_memory || is(i, "constant");
-            by_reference = by_reference || is(i, "&");
-        }
-        return kernel.info.parameters[p].kind == ParameterKind::buffer && in_constant_memory && by_reference && !options_.checked;
-    }
-
-    // Arguments that are read before the threads run.
-    std::string held_arguments(const Kernel& kernel) const {
-        std::string text;
-        for (std::size_t p = 0; p < kernel.info.parameters.size(); ++p) {
-            if (is_held(kernel, p)) {
-                const std::string n = std::to_string(p);
-                text += "const typename __kfp_s::template parameter<" + n + ">::held __kfp_h" + n + "(__kfp_l.buffers[" +
-                        std::to_string(kernel.info.parameters[p].index) + "]); ";
-            }
-        }
-        return text;
-    }
-
-    std::string call(const Kernel& kernel) const {
-        std::string arguments;
-        for (std::size_t p = 0; p < kernel.info.parameters.size(); ++p) {
-            const Parameter& parameter = kernel.info.parameters[p];
-            const std::string pass = "__kfp_s::template parameter<" + std::to_string(p) + ">::";
-            const std::string index = std::to_string(parameter.index);
-            if (is_held(kernel, p)) {
-                arguments += "__kfp_h" + std::to_string(p) + ".get(), ";
-            } else if (parameter.kind == ParameterKind::buffer) {
-                arguments += pass + "memory(__kfp_l.buffers[" + index + "]), ";
-            } else if (parameter.kind == ParameterKind::threadgroup) {
-                arguments += pass + "memory(__kfp_l.threadgroup_arguments[" + index + "]), ";
-            } else {
-                const InputAttribute* input = find_input_attribute(parameter.attribute);
-                arguments += pass + "input(__kfp_p." + std::string(input != nullptr ? input->expression : "grid_origin") + "()), ";
-            }
-        }
-        return kernel.callee + "(" + arguments + "__kfp_l.threadgroup_memory);";
-    }
-
-    void add_entry_points(std::size_t number) {
-        const Kernel& kernel = kernels_.kernels[number];
-        const std::string n = std::to_string(number);
-        const Index at = kernel.name_token;
-        const std::string head = "extern \"C\" __attribute__((visibility(\"default\"))) void ";
-        const std::string types = "typedef ::__kfp::signature<decltype(" + kernel.callee + ")> __kfp_s [[maybe_unused]]; ";
-        const auto line = [&](const std::string& text) { put_ours(text, at); };
-        line("#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable");
-        // One of the two: optimising a kernel's body twice would double the time that compiling takes.
-        if (kernel.synchronises || options_.checked || options_.check_only) {
-            line(head + "__kfp_thread_" + n + "(const __private kfp_launch* __kfp_in, uint __kfp_x, uint __kfp_y, uint __kfp_z) {");
-            line(types + "const kfp_launch __kfp_l = *__kfp_in;");
-            line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
-            line(held_arguments(kernel));
-            line(call(kernel));
-            line("}");
-            return;
-        }
-        line(head + "__kfp_group_" + n + "(const __private kfp_launch* __kfp_in) {");
-        line(types + "const kfp_launch __kfp_l = *__kfp_in;");
-        line(held_arguments(kernel));
-        line("for (uint __kfp_z = 0; __kfp_z < __kfp_l.threads_per_threadgroup[2]; ++__kfp_z)");
-        line("for (uint __kfp_y = 0; __kfp_y < __kfp_l.threads_per_threadgroup[1]; ++__kfp_y)");
-        line("#pragma clang loop vectorize(assume_safety)");
-        line("for (uint __kfp_x = 0; __kfp_x < __kfp_l.threads_per_threadgroup[0]; ++__kfp_x) {");
-        line("[[maybe_unused]] const ::__kfp::thread_place __kfp_p{__kfp_l, __kfp_x, __kfp_y, __kfp_z};");
-        line(call(kernel));
-        line("}}");
     }
 
     const Program& program_;

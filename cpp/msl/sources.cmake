@@ -4,6 +4,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/constant_guards.cpp
   cpp/msl/declarators.cpp
   cpp/msl/diagnostics.cpp
+  cpp/msl/entry_points.cpp
   cpp/msl/hygiene.cpp
   cpp/msl/image_cache.cpp
   cpp/msl/kernels.cpp

@@ -1,0 +1,16 @@
+// The functions of an image that the runtime calls (see kfp_abi.h), as text behind the user's program.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "msl/kernels.hpp"
+
+namespace kfp::msl {
+
+// The lines of kernel number `number`'s entry point.
+std::vector<std::string> entry_point(const Program& program, const Kernel& kernel, std::size_t number, const CompileOptions& options);
+
+}  // namespace kfp::msl
