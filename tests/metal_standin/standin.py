@@ -124,7 +124,8 @@ def drive(folder: Path, source: str, plan: Plan | None = None, **options: str) -
     for line in result.stdout.splitlines():
         word, _, rest = line.partition(" ")
         lines.setdefault(word, []).append(rest)
-    outputs = read_outputs(plan, folder) if plan is not None and result.returncode == 0 else {}
+    ran = plan is not None and result.returncode == 0 and "run" in lines
+    outputs = read_outputs(plan, folder) if ran and plan is not None else {}
     return Report(result.returncode, lines, result.stderr, outputs)
 
 

@@ -267,3 +267,21 @@ def test_a_machine_without_metal_says_why(options: dict[str, str], reason: str, 
     report = drive(tmp_path, SCALE, **options)
     assert refusal(report, NO_DEVICE) == f"metal: {reason}"
     assert report.only("reason") == reason
+
+
+@pytest.mark.parametrize("macos", ["14.0", "15.0"])
+@pytest.mark.parametrize("cold", ["0", "1"])
+def test_the_measuring_loop_makes_nothing_and_keeps_the_device_busy(macos: str, cold: str, tmp_path: Path):
+    """Between samples no buffer and no pipeline is made; two command buffers or more are queued all the while."""
+    report = drive(tmp_path, SCALE, SCALED, macos=macos, sample="1", cold=cold)
+    expect_quiet(report)
+    assert report.only("made") == "0 0"
+    assert int(report.only("queued")) >= 2
+    assert report.only("same_memory") == "1"
+    assert all(float(seconds) > 0 for seconds in report.lines["sample"])
+    assert len(report.lines["sample"]) == 8
+
+
+def test_a_run_that_fails_in_the_queue_is_named(tmp_path: Path):
+    report = drive(tmp_path, SCALE, SCALED, sample="1", failing_code="3")
+    assert "did not complete" in refusal(report, FAILED_RUN)

@@ -1,5 +1,6 @@
 #include "device/metal/buffers.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -43,6 +44,14 @@ NS::SharedPtr<MTL::Buffer> pristine_copy(const Context& context, const BufferSpe
 }
 
 }  // namespace
+
+NS::SharedPtr<MTL::Buffer> make_flush_buffer(const Context& context) {
+    // The largest has 96 MB (M1 Ultra to M3 Ultra).
+    const std::uint64_t bytes = std::min<std::uint64_t>(std::uint64_t{192} << 20, context.max_buffer_length);
+    auto buffer = NS::TransferPtr(context.device->newBuffer(bytes, MTL::ResourceStorageModeShared));
+    if (!buffer) throw ExecutionError("metal: the device has no memory to flush its caches with");
+    return buffer;
+}
 
 Buffers::Buffers(const Context& context, const std::vector<BufferSpec>& specs, std::span<const std::byte> contents) {
     for (const BufferSpec& spec : specs) {

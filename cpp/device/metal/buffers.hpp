@@ -9,6 +9,9 @@
 
 namespace kfp::metal {
 
+// To be overwritten before a run that must find nothing in a cache: longer than the last-level cache of any Apple chip.
+NS::SharedPtr<MTL::Buffer> make_flush_buffer(const Context& context);
+
 class Buffers {
 public:
     // Throws PlanError (contents too short, buffer too long for the device), ExecutionError (no memory).

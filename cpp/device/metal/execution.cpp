@@ -1,7 +1,9 @@
 #include "device/metal/execution.hpp"
 
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,12 +35,14 @@ std::string listed(const std::vector<std::string>& kernels) {
     return (kernels.size() == 1 ? "kernel " : "kernels ") + text;
 }
 
-// A command buffer on its way; what it holds lives until the enclosing autorelease scope ends.
+// A command buffer of its own, from the first encoder to the device's answer.
 class Submission {
 public:
-    Submission(const Context& context, const Buffers& buffers) : commands_(context.queue->commandBuffer()) {
-        if (commands_ == nullptr) throw ExecutionError("metal: the queue made no command buffer");
-        buffers.make_resident(*commands_);
+    Submission() = default;
+    Submission(const Context& context, const Buffers& buffers)
+        : commands_(NS::RetainPtr(context.queue->commandBuffer())) {
+        if (!commands_) throw ExecutionError("metal: the queue made no command buffer");
+        buffers.make_resident(*commands_.get());
     }
 
     template <class Encoder>
@@ -50,9 +54,9 @@ public:
     MTL::ComputeCommandEncoder& compute() { return made(commands_->computeCommandEncoder(MTL::DispatchTypeSerial)); }
     MTL::BlitCommandEncoder& blit() { return made(commands_->blitCommandEncoder()); }
 
+    void commit() { commands_->commit(); }
     // Returns when the device is done; throws ExecutionError, which names `work`, if it failed.
-    void finish(const std::string& work) {
-        commands_->commit();
+    void wait(const std::string& work) const {
         commands_->waitUntilCompleted();
         if (commands_->status() == MTL::CommandBufferStatusCompleted) return;
         const NS::Error* error = commands_->error();
@@ -65,64 +69,112 @@ public:
     double end_seconds() const { return commands_->GPUEndTime(); }
 
 private:
-    MTL::CommandBuffer* commands_;  // autoreleased
+    NS::SharedPtr<MTL::CommandBuffer> commands_;
 };
 
-class Running {
-public:
-    explicit Running(Progress* progress) : progress_(progress) {
-        if (progress_ != nullptr) *progress_ = {0, 0, 1};
-    }
-    ~Running() {
-        if (progress_ != nullptr) progress_->running = 0;
-    }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+const std::string reset_work = "the reset of the buffers";
 
-private:
-    Progress* progress_;
-};
+// Enough that the device never waits for the host between two samples, whose clock would fall.
+constexpr unsigned queued_runs = 3;
 
 class MetalExecution final : public Execution {
 public:
     MetalExecution(std::shared_ptr<const Context> context, std::shared_ptr<const std::vector<Pipeline>> pipelines,
-                   const Plan& plan, std::span<const std::byte> contents, Progress* progress)
+                   const Plan& plan, std::span<const std::byte> contents, const RunOptions& options, Progress* progress)
         : context_(std::move(context)),
           pipelines_(std::move(pipelines)),
           plan_(plan),
           work_(listed(plan.kernels)),
           progress_(progress),
-          buffers_(*context_, plan_.buffers, contents),
-          recording_(*context_, *pipelines_, plan_, buffers_.all()) {}
+          buffers_(place_buffers(contents, options)),
+          recording_(*context_, *pipelines_, plan_, buffers_->all()) {
+        if (options.cold) flush_ = make_flush_buffer(*context_);
+    }
+
+    // Nothing may be freed that the device still works on.
+    ~MetalExecution() override {
+        const AutoreleaseScope scope;
+        while (count_ != 0) {
+            try {
+                collect();
+            } catch (const ExecutionError&) {  // of a run that nobody asked about
+            }
+        }
+    }
 
     void reset() override {
         const AutoreleaseScope scope;
-        Submission submission(*context_, buffers_);
-        MTL::BlitCommandEncoder& encoder = submission.blit();
-        buffers_.encode_reset(encoder);
-        encoder.endEncoding();
-        submission.finish("the reset of the buffers");
+        const Submission submission = commit_reset();
+        submission.wait(reset_work);
     }
 
     RunTime run(std::uint32_t repeats) override {
         const AutoreleaseScope scope;
-        const Running running(progress_);
-        const auto host_start = std::chrono::steady_clock::now();
-        Submission submission(*context_, buffers_);
-        MTL::ComputeCommandEncoder& encoder = submission.compute();
-        for (std::uint32_t i = 0; i < repeats; ++i) recording_.encode(encoder);
-        encoder.endEncoding();
-        submission.finish(work_);
-        const std::chrono::duration<double> on_host = std::chrono::steady_clock::now() - host_start;
-        return time_of(submission, on_host.count());
+        queue({}, repeats);
+        return collect();
     }
+
+    void submit(std::uint32_t repeats) override {
+        const AutoreleaseScope scope;
+        queue(commit_reset(), repeats);
+    }
+
+    RunTime collect() override {
+        const AutoreleaseScope scope;
+        Queued& oldest = queued_[first_];
+        first_ = (first_ + 1) % queued_runs;
+        if (--count_ == 0 && progress_ != nullptr) progress_->running = 0;
+        const Queued done = std::exchange(oldest, {});
+        if (done.reset) done.reset->wait(reset_work);
+        done.run.wait(work_);
+        const std::chrono::duration<double> on_host = std::chrono::steady_clock::now() - done.host_start;
+        return time_of(done.run, on_host.count());
+    }
+
+    // A device without stamps is timed by the host, which sees a queue's time, not a run's.
+    unsigned most_in_flight() const override { return context_->info.is_virtual ? 1 : queued_runs; }
 
     std::span<const std::byte> contents(std::uint32_t buffer) const override {
         const BufferSpec& spec = plan_.buffers.at(buffer);
-        return {static_cast<const std::byte*>(buffers_.all()[buffer]->contents()), spec.bytes};
+        return {static_cast<const std::byte*>(buffers_->all()[buffer]->contents()), spec.bytes};
     }
 
 private:
+    struct Queued {
+        std::optional<Submission> reset;
+        Submission run;
+        std::chrono::steady_clock::time_point host_start;
+    };
+
+    std::shared_ptr<const Buffers> place_buffers(std::span<const std::byte> contents, const RunOptions& options) const {
+        if (options.shares == nullptr) return std::make_shared<const Buffers>(*context_, plan_.buffers, contents);
+        const auto* const shared = dynamic_cast<const MetalExecution*>(options.shares);
+        if (shared == nullptr) throw PlanError("an execution of another device has no buffers to share");
+        require_same_buffers(plan_, shared->plan_);
+        return shared->buffers_;
+    }
+
+    Submission commit_reset() {
+        Submission submission(*context_, *buffers_);
+        MTL::BlitCommandEncoder& encoder = submission.blit();
+        buffers_->encode_reset(encoder);
+        if (flush_) encoder.fillBuffer(flush_.get(), NS::Range(0, flush_->length()), 0);
+        encoder.endEncoding();
+        submission.commit();
+        return submission;
+    }
+
+    void queue(std::optional<Submission> reset, std::uint32_t repeats) {
+        if (progress_ != nullptr) *progress_ = {0, 0, 1};
+        const auto host_start = std::chrono::steady_clock::now();
+        Submission submission(*context_, *buffers_);
+        MTL::ComputeCommandEncoder& encoder = submission.compute();
+        for (std::uint32_t i = 0; i < repeats; ++i) recording_.encode(encoder);
+        encoder.endEncoding();
+        submission.commit();
+        queued_[(first_ + count_++) % queued_runs] = {std::move(reset), std::move(submission), host_start};
+    }
+
     RunTime time_of(const Submission& submission, double host_seconds) const {
         const double start = submission.start_seconds();
         const double end = submission.end_seconds();
@@ -142,18 +194,23 @@ private:
     Plan plan_;
     std::string work_;
     Progress* progress_;
-    Buffers buffers_;
+    std::shared_ptr<const Buffers> buffers_;
     Recording recording_;
+    NS::SharedPtr<MTL::Buffer> flush_;  // null in a warm execution
+    std::array<Queued, queued_runs> queued_{};
+    unsigned first_ = 0;
+    unsigned count_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<Execution> make_execution(std::shared_ptr<const Context> context,
                                           std::shared_ptr<const std::vector<Pipeline>> pipelines, const Plan& plan,
-                                          std::span<const std::byte> contents, Progress* progress) {
+                                          std::span<const std::byte> contents, const RunOptions& options,
+                                          Progress* progress) {
     validate(plan);
     auto execution =
-        std::make_unique<MetalExecution>(std::move(context), std::move(pipelines), plan, contents, progress);
+        std::make_unique<MetalExecution>(std::move(context), std::move(pipelines), plan, contents, options, progress);
     execution->reset();
     return execution;
 }

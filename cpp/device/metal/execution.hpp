@@ -13,6 +13,7 @@ namespace kfp::metal {
 // Needs an autorelease scope around it. Throws PlanError, PipelineError, ExecutionError (no memory).
 std::unique_ptr<Execution> make_execution(std::shared_ptr<const Context> context,
                                           std::shared_ptr<const std::vector<Pipeline>> pipelines, const Plan& plan,
-                                          std::span<const std::byte> contents, Progress* progress);
+                                          std::span<const std::byte> contents, const RunOptions& options,
+                                          Progress* progress);
 
 }  // namespace kfp::metal

@@ -27,7 +27,7 @@ public:
         if (options.checked) throw DeviceUnavailable("metal: the checked mode runs on the cpu device only");
         if (!report_.compile_ok) throw PipelineError("metal: the source did not compile");
         const AutoreleaseScope scope;
-        return make_execution(context_, pipelines_, plan, contents, progress);
+        return make_execution(context_, pipelines_, plan, contents, options, progress);
     }
 
 private:

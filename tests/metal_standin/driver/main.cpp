@@ -1,6 +1,7 @@
 // Runs one source and one plan through the Metal backend on the stand-in: standin_driver KEY=VALUE...
 // What it found goes to stdout, a line each; the buffers go to files in the folder `out`. The exit status is that of
 // the stage that refused: 2 compile, 3 pipeline, 4 plan, 5 execution, 6 device.
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -13,6 +14,7 @@
 #include "device/device.hpp"
 #include "plan_file.hpp"
 #include "standin.hpp"
+#include "timing/sample_loop.hpp"
 
 namespace {
 
@@ -103,6 +105,31 @@ void run(kfp::Library& library, const Arguments& arguments) {
     }
 }
 
+// Two executions over the same buffers, sampled as a comparison does it.
+void sample(kfp::Library& library, const Arguments& arguments) {
+    const kfp::Plan plan = kfp::read_plan(arguments.get("plan"));
+    const std::string contents = read_file(arguments.get("contents"));
+    kfp::RunOptions options;
+    options.cold = arguments.get("cold") == "1";
+    const auto bytes = std::as_bytes(std::span(contents));
+    const auto reference = library.prepare(plan, bytes, options, nullptr);
+    options.shares = reference.get();
+    const auto candidate = library.prepare(plan, bytes, options, nullptr);
+    const std::array<kfp::timing::Arm, 2> arms{{{reference.get(), 2, options.cold}, {candidate.get(), 2, options.cold}}};
+
+    standin::Statistics& statistics = standin::statistics();
+    const long buffers = statistics.buffers;
+    const long pipelines = statistics.pipelines;
+    statistics.most_queued = 0;
+    constexpr std::array<std::uint32_t, 8> order{0, 1, 1, 0, 1, 0, 0, 1};
+    std::array<double, order.size()> seconds{};
+    kfp::timing::take_samples(arms, order, seconds);
+    std::cout << "made " << statistics.buffers - buffers << ' ' << statistics.pipelines - pipelines << '\n'
+              << "queued " << statistics.most_queued << '\n';
+    for (const double one : seconds) std::cout << "sample " << one << '\n';
+    std::cout << "same_memory " << (reference->contents(0).data() == candidate->contents(0).data()) << '\n';
+}
+
 int drive(const Arguments& arguments) {
     configure(arguments);
     for (const kfp::DeviceInfo& info : kfp::list_devices({})) {
@@ -119,7 +146,11 @@ int drive(const Arguments& arguments) {
     const auto library = device->compile(read_file(arguments.get("source")), options);
     print(library->report());
     if (!library->report().compile_ok) return 2;
-    if (!arguments.get("plan").empty()) run(*library, arguments);
+    if (arguments.get("sample") == "1") {
+        sample(*library, arguments);
+    } else if (!arguments.get("plan").empty()) {
+        run(*library, arguments);
+    }
     return 0;
 }
 

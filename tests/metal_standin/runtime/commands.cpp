@@ -100,6 +100,10 @@ void CommandBuffer::commit() {
     const auto worker = worker_.lock();
     if (!worker) fail("-[MTLCommandBuffer commit] after its queue was released");
     for (const auto& buffer : touched_) buffer->enter_flight();
+    Statistics& all = statistics();
+    const long queued = ++all.queued;
+    for (long most = all.most_queued; most < queued && !all.most_queued.compare_exchange_weak(most, queued);) {
+    }
     worker->submit(Ref<CommandBuffer>::retain(this));
 }
 
@@ -150,6 +154,7 @@ void CommandBuffer::run() {
         end_ = finished;
     }
     operations_.clear();
+    --statistics().queued;
     const std::lock_guard lock(mutex_);
     state_ = outcome;
     done_.notify_all();

@@ -34,6 +34,7 @@ Buffer* Device::new_buffer(unsigned long length, unsigned long options) {
     if (length == 0 || length > max_buffer_length) {
         fail("-[MTLDevice newBufferWithLength:options:] with length " + std::to_string(length));
     }
+    ++statistics().buffers;
     return make<Buffer>(length, options).give_up();
 }
 
@@ -42,6 +43,7 @@ Library* Device::new_library(String* source, CompileOptions* options, Error** er
 }
 
 Pipeline* Device::new_pipeline(Function* function, unsigned long options, Reflection** reflection, Error** error) {
+    ++statistics().pipelines;
     return Pipeline::create(function, options, reflection, error);
 }
 

@@ -86,6 +86,11 @@ Configuration& configuration() {
     return instance;
 }
 
+Statistics& statistics() {
+    static Statistics instance;
+    return instance;
+}
+
 Object::Object(const Class& its_class) : class_(&its_class) {
     Registry& all = registry();  // before the handler, so that it outlives it
     [[maybe_unused]] static const int registered = std::atexit(expect_no_live_objects);

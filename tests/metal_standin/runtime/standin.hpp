@@ -1,6 +1,7 @@
 // How a test sets the stand-in up. Read when a device is made, so set it before.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -19,5 +20,15 @@ struct Configuration {
 };
 
 Configuration& configuration();
+
+// What the program has asked for so far.
+struct Statistics {
+    std::atomic<long> buffers{0};
+    std::atomic<long> pipelines{0};
+    std::atomic<long> queued{0};  // command buffers that are committed and not completed
+    std::atomic<long> most_queued{0};
+};
+
+Statistics& statistics();
 
 }  // namespace standin
