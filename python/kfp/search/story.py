@@ -76,7 +76,11 @@ def _what(candidate: CandidateRecord) -> str:
 def _why(candidate: CandidateRecord) -> str:
     if candidate.decision in ("promoted", "no gain", "undecided", "slower"):
         gain = candidate.gain
-        return f"{_ratio(gain)} times as fast as the incumbent" if gain is not None else candidate.reason
+        if gain is None:
+            return candidate.reason
+        if gain.ratio is None:
+            return f"{candidate.reason}: {gain.reason}"
+        return f"{_ratio(gain)} times as fast as the incumbent"
     if candidate.decision == "vetoed" and candidate.gain is not None:
         return f"{_ratio(candidate.gain)} times as fast as the incumbent where it is searched; {candidate.reason}"
     return candidate.reason
@@ -139,7 +143,9 @@ def _conclusion(finalist: Finalist) -> str:
             parts.append("whether its gain holds where it was held out is open")
     elif claim.verdict == "wrong":
         parts.append(f"wrong when measured again: {claim.reason}")
-    return f"{finalist.name}: {'; '.join(parts)}." if parts else f"{finalist.name}: no figures."
+    if not parts:
+        return f"{finalist.name}: no figures: {claim.reason or held_out.reason}"
+    return f"{finalist.name}: {'; '.join(parts)}."
 
 
 def _overstated(factor: float) -> str:
