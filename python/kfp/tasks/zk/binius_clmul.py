@@ -100,10 +100,9 @@ product, 1024 a product of the extension) or memory bandwidth, whichever takes l
         rng = np.random.default_rng(configuration.seed)
         law = configuration.integer("law")
         a, b = (elements(rng, shape, 1 << 64, law) for _ in range(2))
-        # Elements of a single bit, all pairs of positions in turn: each meets the reduction in its own way.
-        rows = slice(1, None, 3)
-        count = len(a[rows])
-        bits = rng.permutation(128 * 128)[np.arange(count) % 128**2]
+        # Some products of single bits, all pairs of positions in turn: each meets the reduction in its own way.
+        rows = rng.choice(len(a), -(-len(a) // 8), replace=False)
+        bits = rng.permutation(128 * 128)[np.arange(len(rows)) % 128**2]
         for operand, bit in ((a, bits // 128), (b, bits % 128)):
             single = np.uint64(1) << (bit % 64).astype(np.uint64)
             operand[rows, :2] = np.where(np.arange(2) == bit[:, None] // 64, single[:, None], np.uint64(0))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kfp.tasks.zk.curves import Curve, Point, multiples, multiply, negative, progression, square_root
+from kfp.tasks.zk.curves import Curve, Point, multiples, multiply, negative, square_root
 from kfp.tasks.zk.fields import Words
 from kfp.tasks.zk.jacobian import LIMBS, encode, integers, limbs
 
@@ -18,6 +18,9 @@ SCALAR_BITS = 64 * SCALAR_WORDS
 # How scalars are spread; a configuration names one by its index here.
 SCALAR_LAWS = ("uniform", "sparse", "small", "equal")
 
+
+# Beyond the reach of any search for common factors, and small enough for sums of them in 64 bits.
+_FACTOR_BITS = 40
 
 # Most pairs of points whose coordinates are chosen: each takes a square root or two.
 _MOST_CHOSEN = 32
@@ -39,16 +42,18 @@ class PointSet:
 
 
 def point_set(curve: Curve, rng: np.random.Generator, count: int, *, special: bool) -> PointSet:
-    """The points (a + i) G' of a random multiple G' of the generator, Z = 1.
+    """Random multiples of a random multiple of the generator, Z = 1.
+
+    With small multiples, or in arithmetic progression, they would be as quick to make; but then a kernel could find
+    what they have in common, and with it the sum without adding them.
 
     ``special`` brings in what an addition must treat on its own: points at infinity, random Z, pairs of equal and of
     opposite points, and pairs that bring words of zeros and ones into the sums and differences of an addition. The
     points of a pair are half the padded length apart, where the tree of a reduction adds them.
     """
     base = multiply(curve, 1 + random_below(rng, min(curve.order, 1 << 256) - 1), curve.generator)
-    first = int(rng.integers(1, 1 << 12))
-    points = progression(curve, multiply(curve, first, base), base, count)
-    factors = first + np.arange(count, dtype=np.int64)
+    factors = rng.integers(1, 1 << _FACTOR_BITS, count)
+    points = multiples(curve, factors.tolist(), base)
     none = np.empty((0, 2), np.int64)
     if not special:
         return PointSet(base, factors, encode(curve, points), none, none)
@@ -78,7 +83,8 @@ def _chosen_height(curve: Curve, rng: np.random.Generator, left: Point, right: P
     p = curve.modulus
     while True:
         awkward = int(rng.choice(np.array(_awkward(p), object)))
-        unscaled = right[0] - left[0] if rng.random() < 0.5 else right[0]  # type: ignore[index]
+        apart = right[0] - left[0]  # type: ignore[index]
+        unscaled = apart if apart and rng.random() < 0.5 else right[0]  # type: ignore[index]
         height = square_root(awkward * pow(unscaled << (64 * LIMBS), -1, p), p)
         if height:
             return height
