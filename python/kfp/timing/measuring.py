@@ -21,6 +21,8 @@ from kfp.timing.statistics import FEWEST_RANKED_PAIRS, Floats, Interval
 START_SECONDS = 2e-5
 # A sample lasts at least about this long, by repeats: far above any clock's tick and the cost of starting it.
 SAMPLE_SECONDS = 2e-3
+SLOWER_SAMPLE_SECONDS = 2e-2
+REPEATS_STEP = 8
 MOST_REPEATS = 4096
 # A budget may be exceeded by as much, rather than to stop shortly before an answer.
 OVERDRAFT = 1.25
@@ -119,22 +121,26 @@ class _Meter:
 
     def calibrate(self) -> None:
         """Repeats for a sample of some milliseconds, the same for both arms, if repeats are the same work."""
-        alone = self._arms(1, "ABBA")
-        if max(alone) < SAMPLE_SECONDS:
+        alone = self._arms(1, "AB")
+        if max(alone) < SLOWER_SAMPLE_SECONDS:
             alone = _shorter(alone, self._arms(1, 4 * "BAAB"))
         if self.executions.cold:
-            self.repeats, self.each_from_reset = self._repeats_for(min(alone)), True
-        elif min(alone) < SAMPLE_SECONDS:
-            # Short kernels pay for their start: repeats say better how many of them fill a sample.
-            repeated = self._arms(self._repeats_for(min(alone)), "AB")
-            self.repeats = self._repeats_for(min(repeated))
+            self.repeats, self.each_from_reset = self._repeats_for(alone), True
+        elif self._repeats_for(alone) > 1:
+            # Step by step: a short run pays for its start, and there are kernels that slow down when repeated.
+            repeated = alone
+            while self.repeats < (wanted := self._repeats_for(repeated)):
+                self.repeats = min(wanted, REPEATS_STEP * self.repeats)
+                repeated = self._arms(self.repeats, "AB")
             self._require_same_work(alone)
-        before = self.spent
-        self._arms(self.repeats, "BA")
-        self.pair_seconds = self.spent - before
+        if self.each_from_reset:
+            # Resets may cost more than the runs, so that only trying tells.
+            self._arms(self.repeats, "BA")
 
-    def _repeats_for(self, seconds: float) -> int:
-        return max(1, min(MOST_REPEATS, math.ceil(SAMPLE_SECONDS / seconds)))
+    def _repeats_for(self, arms: tuple[float, float]) -> int:
+        """As many as the faster arm needs, unless the slower one would take forever: they are told apart anyhow."""
+        enough, bearable = math.ceil(SAMPLE_SECONDS / min(arms)), int(SLOWER_SAMPLE_SECONDS / max(arms))
+        return max(1, min(enough, bearable, MOST_REPEATS))
 
     def _require_same_work(self, alone: tuple[float, float]) -> None:
         """A repeat starts from what the last run left. Whoever profits from that is held to its single runs.
@@ -158,7 +164,7 @@ class _Meter:
             )
         who = "the candidate" if speedup > SAME_WORK else "the reference"
         self.flags.append(f"{who} is faster when it is repeated without a reset: only runs from a reset count")
-        self.repeats, self.each_from_reset = self._repeats_for(min(alone)), True
+        self.repeats, self.each_from_reset = self._repeats_for(alone), True
 
     def affordable_pairs(self) -> int:
         within = int(self.policy.seconds / self.pair_seconds)
@@ -215,9 +221,11 @@ class _Meter:
         )
 
     def _arms(self, repeats: int, order: str) -> tuple[float, float]:
-        """Seconds of one run of each arm, the shortest of its samples."""
+        """Seconds of one run of each arm, the shortest of its samples; and what a pair of such samples costs."""
         arms = np.array(["AB".index(letter) for letter in order])
+        before = self.spent
         samples = self._sample(arms, repeats) / repeats
+        self.pair_seconds = 2 * (self.spent - before) / len(arms)
         return float(samples[arms == REFERENCE].min()), float(samples[arms == CANDIDATE].min())
 
     def _sample(
