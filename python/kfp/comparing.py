@@ -61,7 +61,7 @@ def compare_compiled(
     A caller that has seen enough (a wrong kernel, a clear loser) stops iterating; a lost worker ends it. ``seed`` is
     that of the orders in which the arms are sampled. Raises ``kfp.TaskError`` for a fault of the task's.
     """
-    bench = _Bench(worker, instruments)
+    bench = Bench(worker, instruments)
     for number, configuration in enumerate(configurations):
         order_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         pair = _Pair(bench, task, configuration, reference, candidate, policy, cache, order_seed, progress)
@@ -70,7 +70,7 @@ def compare_compiled(
             return
 
 
-class _Bench:
+class Bench:
     """The instruments of one worker, prepared when first used, by which time everything has been compiled."""
 
     def __init__(self, worker: _core.Worker, instruments: Instruments) -> None:
@@ -119,7 +119,7 @@ class _Arm:
 
 @dataclass(frozen=True)
 class _Pair:
-    bench: _Bench
+    bench: Bench
     task: Task
     configuration: Configuration
     reference: Compilation
