@@ -24,7 +24,9 @@ def samples(action: Callable[[], object], count: int) -> list[float]:
 def figure(name: str, milliseconds: list[float], target: float) -> dict[str, Any]:
     """``ratio`` is the median over the target: at most 1 when it is reached."""
     median = statistics.median(milliseconds)
-    lower, _, upper = statistics.quantiles(milliseconds, n=4) if len(milliseconds) > 1 else (median,) * 3
+    lower, _, upper = (
+        statistics.quantiles(milliseconds, n=4, method="inclusive") if len(milliseconds) > 1 else (median,) * 3
+    )
     return {
         "name": name,
         "median_ms": median,
