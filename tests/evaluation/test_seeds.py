@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from kfp import evaluate
 from kfp.tasks import all_tasks
@@ -44,3 +45,12 @@ def test_checked_mode_finds_nothing(task: Task) -> None:
     assert result.correct, str(result)
     assert result.score is None
     assert all(row.timing is None for row in result.configurations)
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+def test_two_hundred_draws(task: Task) -> None:
+    rng = np.random.default_rng(200)
+    result = evaluate(task, scale="small", configurations=[task.draw(rng, "small") for _ in range(200)])
+    assert result.correct, str(result)

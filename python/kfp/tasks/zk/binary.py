@@ -10,7 +10,7 @@ import numpy as np
 from kfp.tasks.zk.fields import Words
 
 # Pairs of elements whose products are computed at once; their tables stay in the cache.
-_BLOCK = 1 << 12
+_BLOCK = 2000
 _ONE, _TOP = np.uint64(1), np.uint64(63)
 _NIBBLE, _FOUR, _SIXTY = np.uint64(15), np.uint64(4), np.uint64(60)
 
