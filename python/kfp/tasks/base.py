@@ -94,6 +94,8 @@ class Kernel:
     min_threads: int = 1
     # The compute inputs that the contract shows, as MSL; a candidate may take others.
     inputs: tuple[str, ...] = ("uint gid [[thread_position_in_grid]]",)
+    # Threads beyond the work must do nothing, so a grid of more threadgroups than the work needs is legal.
+    idle_threads: bool = False
 
     @property
     def signature(self) -> str:
@@ -126,6 +128,19 @@ class Range:
         kind = "a power of two" if self.powers_of_two else kinds.get(self.step, f"a multiple of {self.step}")
         low, high = (f"{int(bound)}" if self.step else f"{bound:g}" for bound in (self.low, self.high))
         return f"{self.name}: {self.meaning}; {kind}, {low} to {high}"
+
+
+@dataclass(frozen=True)
+class FreeInput:
+    """An input whose elements may have any values of [low, high]; real and imaginary parts each, if complex.
+
+    The inputs in ``also`` hold the same values.
+    """
+
+    name: str
+    low: float
+    high: float
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,6 +184,11 @@ class Task(ABC):
     brief: ClassVar[str]
     # Empty, or why the drawn axis is only a menu, so that a gate on it is weak.
     weak_axis: ClassVar[str] = ""
+    # Parameters with a range, each of which may take any value of it whatever the others are.
+    free_sizes: ClassVar[tuple[str, ...]] = ()
+    # Inputs whose data may follow any law, and inputs whose rows may be put into another order together.
+    free_inputs: ClassVar[tuple[FreeInput, ...]] = ()
+    exchangeable: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def configurations(self, scale: Scale) -> tuple[Configuration, ...]:

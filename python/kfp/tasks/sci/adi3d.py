@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -78,6 +79,8 @@ class Adi3d(Task):
         Range("NZ", 3, 512, "cells in z; the axes need not be equal, even, or multiples of the threadgroup"),
         Range("mu", 0.0, 4.0, "diffusion number of one sweep", step=0),
     )
+    free_sizes = ("NX", "NY", "NZ")
+    free_inputs = (FreeInput("u", -1.0, 1.0),)
     brief = contract(
         """
 Alternating direction implicit diffusion. Cell (i, j, k) is element (k * NY + j) * NX + i, i along x. Each dispatch

@@ -16,6 +16,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -59,6 +60,7 @@ class Fft3d(Task):
     )
     ranges = (Range("N", 8, 1024, "points per axis", powers_of_two=True),)
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; only the data are fresh"
+    free_inputs = (FreeInput("cube_0", -2.0, 2.0),)
     brief = contract(
         """
 Forward, unnormalised complex FFT of an N x N x N cube, equal to numpy.fft.fftn: exp(-2 pi i ...), no scaling. Point

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -69,6 +70,7 @@ class GradShaf(Task):
             ),
             (16, 16, 1),
             inputs=("uint2 gid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -78,6 +80,8 @@ class GradShaf(Task):
         Range("mu0", 0.0, 10.0, "permeability", step=0),
         Range("omega", 0.0, 1.0, "relaxation factor", step=0),
     )
+    free_sizes = ("NR", "NZ")
+    free_inputs = (FreeInput("psi", 0.2, 1.0),)
     brief = contract(
         """
 One Picard step of the Grad-Shafranov equation per pair of dispatches. Point (i, j) is element j * NR + i, i along

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -51,6 +52,7 @@ class Heat2d(Task):
             ),
             (16, 16, 1),
             inputs=("uint2 gid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -58,6 +60,8 @@ class Heat2d(Task):
         Range("NY", 3, 8192, "cells in y; NX and NY need not be equal, even, or multiples of the threadgroup"),
         Range("alpha", 0.0, 0.25, "diffusion number", step=0),
     )
+    free_sizes = ("NX", "NY")
+    free_inputs = (FreeInput("u", -1.0, 1.0),)
     brief = contract(
         """
 One explicit step of the heat equation per dispatch. Cell (i, j) is element j * NX + i, i along x. Interior cells:

@@ -71,6 +71,7 @@ class Hmc(Task):
             ),
             (64, 1, 1),
             inputs=("uint chain_idx [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (

@@ -52,6 +52,7 @@ class Ising(Task):
             ),
             (16, 16, 1),
             inputs=("uint2 gid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -60,6 +61,7 @@ class Ising(Task):
         Range("seed", 0, 2**32 - 1, "seed of the random numbers"),
         Range("beta", 0.0, 2.0, "inverse temperature, which the kernel sees through p_accept only", step=0),
     )
+    free_sizes = ("NX", "NY")
     brief = contract(
         """
 Half a sweep of checkerboard Metropolis per dispatch, in place. Spin (i, j) is byte j * NX + i, +1 or -1, periodic

@@ -64,6 +64,7 @@ class Lbm(Task):
             ),
             (16, 16, 1),
             inputs=("uint2 gid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -71,6 +72,7 @@ class Lbm(Task):
         Range("NY", 2, 4096, "cells in y; NX and NY need not be equal, even, or multiples of the threadgroup"),
         Range("tau", 0.51, 5.0, "relaxation time", step=0),
     )
+    free_sizes = ("NX", "NY")
     brief = contract(
         """
 One D2Q9 lattice Boltzmann step per dispatch: pull streaming, then BGK collision, periodic in both axes. Population

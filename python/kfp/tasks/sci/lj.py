@@ -50,6 +50,7 @@ class LennardJones(Task):
             "lj_clear_cells",
             (Argument(0, "cell_count", "atomic_uint", "write"), Argument(1, "M3", "uint", "constant")),
             (64, 1, 1),
+            idle_threads=True,
         ),
         Kernel(
             "lj_build_cells",
@@ -64,6 +65,7 @@ class LennardJones(Task):
             ),
             (128, 1, 1),
             inputs=("uint i [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
         Kernel(
             "lj_step",
@@ -83,6 +85,7 @@ class LennardJones(Task):
             ),
             (128, 1, 1),
             inputs=("uint i [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -91,6 +94,7 @@ class LennardJones(Task):
         Range("L", 7.5, 64.0, "edge of the periodic box; L / M is at least the cutoff, 2.5", step=0),
         Range("dt", 0.0, 0.01, "time step", step=0),
     )
+    exchangeable = ("pos", "vel")
     brief = contract(
         """
 One step of Lennard-Jones dynamics (unit mass, sigma and epsilon) in a periodic cube of edge L per three dispatches.

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -64,6 +65,7 @@ class Morton(Task):
             ),
             (256, 1, 1),
             inputs=("uint tid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -71,6 +73,7 @@ class Morton(Task):
         Range("alpha", 0.0, 1.0 / 6.0, "diffusion number", step=0),
     )
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; alpha and the data are fresh"
+    free_inputs = (FreeInput("u", -1.0, 1.0),)
     brief = contract(
         """
 One explicit step of the heat equation in a cube per dispatch, on data in Morton order: cell (x, y, z) is the

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -57,6 +58,7 @@ class NBody(Task):
             ),
             (128, 1, 1),
             inputs=("uint i [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -65,6 +67,9 @@ class NBody(Task):
         Range("eps", 0.01, 1.0, "softening length", step=0),
         Range("G", 0.0, 8.0, "gravitational constant", step=0),
     )
+    free_sizes = ("N",)
+    free_inputs = (FreeInput("mass", 0.5, 1.5),)
+    exchangeable = ("pos", "vel", "mass")
     brief = contract(
         """
 One step of N bodies under softened gravity per dispatch, in float32. With d = r_j - r_i:

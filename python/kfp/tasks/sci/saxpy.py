@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -46,12 +47,15 @@ class Saxpy(Task):
             ),
             (256, 1, 1),
             inputs=("uint i [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
         Range("N", 1, 2**28, "number of elements"),
         Range("a", -3.4e38, 3.4e38, "the factor, any finite number", step=0),
     )
+    free_sizes = ("N",)
+    free_inputs = (FreeInput("x", -4.0, 4.0), FreeInput("y", -4.0, 4.0))
     brief = contract(
         """
 y[i] = a * x[i] + y[i] for i < N, in float32.

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -65,6 +66,7 @@ class Wave3d(Task):
             ),
             (8, 8, 4),
             inputs=("uint3 gid [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -73,6 +75,8 @@ class Wave3d(Task):
         Range("NZ", 3, 1024, "cells in z; the axes need not be equal, even, or multiples of the threadgroup"),
         Range("alpha", 0.0, 1.0 / 3.0, "square of the Courant number", step=0),
     )
+    free_sizes = ("NX", "NY", "NZ")
+    free_inputs = (FreeInput("u_curr", -1.0, 1.0, also=("u_prev",)),)
     brief = contract(
         """
 One leapfrog step of the wave equation per dispatch. Cell (i, j, k) is element (k * NY + j) * NX + i, i along x.
