@@ -15,7 +15,8 @@ METRIC = "wrong elements"
 # How the elements of an input are spread over the field; a configuration names one by its index here.
 LAWS = ("uniform", "edges", "small", "constant", "near the modulus", "sparse", "blocks", "cancelling")
 
-# How every brief of the suite ends: what is right.
+# Sentences that several briefs share.
+GOLDILOCKS_TEXT = "Elements of the Goldilocks field are integers modulo p = 2^64 - 2^32 + 1, canonical: 0 to p - 1."
 EXACT_TEXT = (
     "Right: every output element has the expected bits; a value that is right modulo p but not canonical is wrong."
 )

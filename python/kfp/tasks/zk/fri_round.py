@@ -23,12 +23,21 @@ from kfp.tasks.base import (
     Task,
     contract,
 )
-from kfp.tasks.zk._common import EDGES_TEXT, EXACT_TEXT, LAWS, draw_law, draw_seed, edge_values, elements, exact_check
+from kfp.tasks.zk._common import (
+    EDGES_TEXT,
+    EXACT_TEXT,
+    GOLDILOCKS_TEXT,
+    LAWS,
+    draw_law,
+    draw_seed,
+    edge_values,
+    elements,
+    exact_check,
+)
 from kfp.tasks.zk.fields import GOLDILOCKS, GOLDILOCKS_P, Words, words
 from kfp.tasks.zk.merkle import build, levels, unbuilt
 from kfp.tasks.zk.poseidon2 import (
     CONSTANT_LAWS,
-    GOLDILOCKS_TEXT,
     PERMUTATION_TEXT,
     constants,
     multiplications,

@@ -26,6 +26,7 @@ from kfp.tasks.ping_pong import PingPong
 from kfp.tasks.zk._common import (
     EDGES_TEXT,
     EXACT_TEXT,
+    GOLDILOCKS_TEXT,
     LAWS,
     bit_reversed,
     draw_law,
@@ -35,7 +36,6 @@ from kfp.tasks.zk._common import (
     exact_check,
 )
 from kfp.tasks.zk.fields import GOLDILOCKS, Words
-from kfp.tasks.zk.poseidon2 import GOLDILOCKS_TEXT
 
 # Base-2 logarithms of N.
 _SIZES: dict[Scale, tuple[int, ...]] = {"full": (14, 16, 18), "small": (4, 7, 10)}

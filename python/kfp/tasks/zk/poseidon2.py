@@ -142,7 +142,6 @@ class _Block:
 # The laws (``_common.LAWS``) of drawn constants: those that leave a permutation worth the name.
 CONSTANT_LAWS = tuple(LAWS.index(name) for name in ("uniform", "edges", "near the modulus", "cancelling"))
 
-GOLDILOCKS_TEXT = "Elements of the Goldilocks field are integers modulo p = 2^64 - 2^32 + 1, canonical: 0 to p - 1."
 PERMUTATION_TEXT = """
 Poseidon2 with a state of t lanes: first state = E state. Then r_f / 2 full rounds, r_p partial rounds, r_f / 2 full
 rounds. Full round r: add rc_ext[r t + i] to lane i, raise every lane to the 7th power, state = E state. Partial round
