@@ -22,6 +22,7 @@ MORE = replace(SEARCH, seconds=4 * SEARCH.seconds, most_pairs=4 * SEARCH.most_pa
 SMALL_CLAIM = replace(CLAIM, seconds=0.6, long_seconds=3.0)
 CLAIM_PROCESSES = 3
 
+_CANDIDATES_FAULT = ("wrong", "pipeline error", "timeout", "crash", "fault", "memory", "refused", "output")
 _COMPARED: tuple[Call, ...] = ("win", "no change", "regression", "undecided")
 
 
@@ -85,10 +86,13 @@ def _judgement(comparison: Comparison, effort: Effort, seconds: float) -> Judgem
 
 
 def _call(verdict: str) -> Call:
-    """Timings that can't be trusted decide nothing; everything else that is no comparison is a kernel that failed."""
-    if verdict in ("unmeasurable", "unstable"):
-        return "undecided"
-    return next((call for call in _COMPARED if call == verdict), "wrong")
+    """The candidate's own doing makes it wrong; what may be the machine's or the other kernel's decides nothing.
+
+    A source that had compiled and does not now met a compiler without time or memory.
+    """
+    if verdict in _CANDIDATES_FAULT:
+        return "wrong"
+    return next((call for call in _COMPARED if call == verdict), "undecided")
 
 
 def _ratio(row: ConfigurationComparison) -> Ratio:
