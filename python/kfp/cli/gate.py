@@ -1,0 +1,62 @@
+"""``kfp gate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kfp.cli import NEGATIVE, RIGHT
+from kfp.cli.app import Device, Json, Math, MathOption, Scale, app, read_kernel
+from kfp.cli.output import print_json, print_lines
+from kfp.errors import UsageError
+
+
+@app.command(epilog="Exit codes: 0 transfers, 1 anything else, 2 wrong usage, 3 this machine can't.")
+def gate(
+    task: Annotated[str, typer.Argument(help="Name of a task, or my_task.py:MyTask.")],
+    kernel: Annotated[str, typer.Argument(help="File with the kernel, - for stdin.")],
+    device: Device = "auto",
+    scale: Annotated[Scale, typer.Option(help="Size of the configurations.")] = Scale.full,
+    math: MathOption = Math.fast,
+    against: Annotated[Path | None, typer.Option(help="Measure it against this kernel, too.")] = None,
+    draws: Annotated[int, typer.Option(min=3, help="Timed draws.")] = 3,
+    seed: Annotated[str, typer.Option(help="Of a gate to repeat (a number, 0x… as printed); else random.")] = "",
+    threshold: Annotated[float, typer.Option(help="A gain is one by more than this ratio.")] = 1.05,
+    claimed: Annotated[float | None, typer.Option(help="The gain that the search reported, to be held up to.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the gate: the same command again goes on.")] = None,
+    json: Json = False,
+) -> int:
+    """Does the gain hold at configurations that nobody could have tuned for?"""
+    from kfp.cli.progress import ProgressLine
+    from kfp.gating.gate import gate as gate_kernel
+    from kfp.gating.tables import gate_lines
+
+    with ProgressLine() as progress:
+        result = gate_kernel(
+            task,
+            read_kernel(kernel),
+            device=device,
+            scale=scale.value,
+            math=math.value,
+            against=against,
+            draws=draws,
+            seed=_number(seed) if seed else None,
+            threshold=threshold,
+            claimed=claimed,
+            out=out,
+            progress=progress,
+        )
+    if json:
+        print_json(result.to_json())
+    else:
+        print_lines(gate_lines(result))
+    return RIGHT if result.verdict == "transfers" else NEGATIVE
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise UsageError(f"seed: expected a whole number, got {text!r}") from None
