@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from kfp.errors import ToolchainError as ToolchainError
     from kfp.errors import UsageError as UsageError
     from kfp.evaluation import evaluate as evaluate
+    from kfp.gating.gate import gate as gate
+    from kfp.gating.results import Gate as Gate
+    from kfp.gating.results import HeldOut as HeldOut
+    from kfp.gating.results import Trial as Trial
     from kfp.limits import Limits as Limits
     from kfp.machine import devices as devices
     from kfp.progress import Progress as Progress
@@ -70,6 +74,10 @@ _HOMES = {
     "ToolchainError": "kfp.errors",
     "UsageError": "kfp.errors",
     "evaluate": "kfp.evaluation",
+    "gate": "kfp.gating.gate",
+    "Gate": "kfp.gating.results",
+    "HeldOut": "kfp.gating.results",
+    "Trial": "kfp.gating.results",
     "Limits": "kfp.limits",
     "devices": "kfp.machine",
     "Progress": "kfp.progress",

@@ -27,7 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     # Inside main's guard: importing takes long enough to be interrupted.
-    import kfp.cli.search  # noqa: F401  (adds its commands)
+    import kfp.cli.gate
+    import kfp.cli.search  # noqa: F401  (they add their commands)
     from kfp.cli.app import run
     from kfp.errors import DeviceUnavailable, Error, ToolchainError
 

@@ -34,6 +34,7 @@ kfp says what can be believed about a Metal compute kernel.
   kfp check my_kernel.metal         does it compile? (--task hmc: does it fit?)
   kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
   kfp compare hmc my_kernel.metal   is it faster than the seed, and how sure?
+  kfp gate hmc my_kernel.metal      does the gain hold where nobody looked?
   kfp evolve hmc --model demo       let a model propose kernels (here: a script)
   kfp runs                          what searches have found
   kfp devices                       where it can run on this machine
@@ -134,7 +135,7 @@ def evaluate(
     from kfp.tasks import get_task
 
     wanted = get_task(task)
-    source = seed_source(wanted) if kernel is None else _read(kernel)
+    source = seed_source(wanted) if kernel is None else read_kernel(kernel)
     held_out = (replace(wanted.published_held_out(scale.value), seed=seed),) if published_held_out else None
     with ProgressLine() as progress:
         result = evaluate_kernel(
@@ -176,7 +177,7 @@ def compare(
     from kfp.comparison import compare as compare_kernels
     from kfp.timing.tables import comparison_lines
 
-    source = _read(kernel)
+    source = read_kernel(kernel)
     with ProgressLine() as progress:
         result = compare_kernels(
             task,
@@ -208,7 +209,7 @@ def check(
     """Compile a kernel and show its signatures and limits. Nothing is run."""
     from kfp.checking import check as check_kernel
 
-    source = _read(kernel)
+    source = read_kernel(kernel)
     report = check_kernel(source, task=task, device=device, math=math.value)
     if json:
         print_json(report.to_json())
@@ -266,7 +267,7 @@ def devices(json: Json = False) -> int:
     return RIGHT
 
 
-def _read(kernel: str) -> str:
+def read_kernel(kernel: str) -> str:
     from kfp.sources import MAX_SOURCE_BYTES, decode_source, read_source
 
     if kernel == "-":
