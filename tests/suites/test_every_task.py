@@ -152,3 +152,19 @@ def test_demands_are_positive_and_known(task: Task) -> None:
     assert demands
     assert len({demand.resource for demand in demands}) == len(demands)
     assert all(0 < demand.amount < float("inf") for demand in demands)
+
+
+@EVERY_TASK
+def test_what_a_gate_may_vary_is_there(task: Task) -> None:
+    ranges = {entry.name: entry for entry in task.ranges}
+    for name in task.free_sizes:
+        # The sizes next to another one must be legal.
+        assert ranges[name].step
+        assert not ranges[name].powers_of_two
+    for configuration in task.configurations("small"):
+        inputs = task.inputs(configuration)
+        for free in task.free_inputs:
+            for name in (free.name, *free.also):
+                assert inputs[name].shape == inputs[free.name].shape
+            assert free.low <= np.min(inputs[free.name].real) <= np.max(inputs[free.name].real) <= free.high
+        assert len({len(inputs[name]) for name in task.exchangeable}) <= 1

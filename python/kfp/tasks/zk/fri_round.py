@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -83,6 +84,7 @@ class FriRound(Task):
             ),
             (256, 1, 1),
             inputs=("uint j [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
         Kernel(
             "fri_commit_level",
@@ -95,12 +97,15 @@ class FriRound(Task):
             ),
             (64, 1, 1),
             inputs=("uint p [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
         Range("fold", 2, 4, "evaluations that become one, 2 or 4", powers_of_two=True),
         Range("N", 8, 1 << 22, "evaluations before the fold; n_out = N / fold", powers_of_two=True),
     )
+    free_inputs = (FreeInput("evals", 0, GOLDILOCKS_P - 1),)
+    exchangeable = ("evals",)
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}

@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -63,6 +64,7 @@ class GoldilocksNtt(Task):
             ),
             (256, 1, 1),
             inputs=("uint k [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (Range("N", 4, 1 << 24, "points; log_N is its base-2 logarithm", powers_of_two=True),)
@@ -70,6 +72,8 @@ class GoldilocksNtt(Task):
         "N is one of a few powers of two, so an optimiser can enumerate the sizes; "
         "the root of unity behind the twiddles and the data are fresh"
     )
+    free_inputs = (FreeInput("x", 0, GOLDILOCKS.modulus - 1),)
+    exchangeable = ("x",)
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}
@@ -82,8 +86,9 @@ stage_idx = 0, 1, ..., log_N - 1, each a radix-2 Stockham stage on buffers that 
   out[j 2^(s + 1) + r] = a + b, out[j 2^(s + 1) + r + 2^s] = a - b
 {EDGES_TEXT}
 
-One thread per butterfly: the grid is N / 2. Threadgroup: min(N / 2, 256) threads, or fewer if the kernel declares a
-lower [[max_total_threads_per_threadgroup]]; then the grid is rounded up and threads with k >= N / 2 must do nothing.
+One thread per butterfly. The grid is N / 2 rounded up to a multiple of the threadgroup; threads with k >= N / 2 must do
+nothing. Threadgroup: min(N / 2, 256) threads, or fewer if the kernel declares a lower
+[[max_total_threads_per_threadgroup]].
 {EXACT_TEXT}
 Scored against the tighter of memory bandwidth, 20 N bytes a stage, and the rate of 64-bit products, N / 2 a stage.
 """,

@@ -67,6 +67,8 @@ class KyberNtt(Task):
         Range("n_levels", 1, 8, "levels, at most log2(n)"),
         Range("batch", 1, 1 << 16, "polynomials"),
     )
+    free_sizes = ("batch",)
+    exchangeable = ("coeffs",)
     brief = contract(
         """
 In-place forward transform of batch polynomials of n coefficients modulo a prime q; polynomial b is coeffs[b n] to

@@ -15,6 +15,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -80,6 +81,7 @@ class MerkleBuild(Task):
             ),
             (64, 1, 1),
             inputs=("uint p [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -88,6 +90,9 @@ class MerkleBuild(Task):
         Range("r_f", 2, 8, "full rounds", step=2),
         Range("r_p", 1, 32, "partial rounds"),
     )
+    free_sizes = ("leaves", "r_f", "r_p")
+    free_inputs = (FreeInput("leaves", 0, GOLDILOCKS_P - 1),)
+    exchangeable = ("leaves",)
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}

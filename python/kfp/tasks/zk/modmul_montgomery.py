@@ -52,12 +52,15 @@ class ModmulMontgomery(Task):
             ),
             (256, 1, 1),
             inputs=("uint idx [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
         Range("N", 1, 1 << 24, "chains"),
         Range("rounds", 1, 64, "products of a chain"),
     )
+    free_sizes = ("N", "rounds")
+    exchangeable = ("x", "c")
     brief = contract(
         """
 For every idx < N: v = x[idx]; rounds times, v = v v / 2^64 + c[idx] modulo `modulus`; y[idx] = v. Division by 2^64 is

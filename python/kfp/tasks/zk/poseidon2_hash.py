@@ -14,6 +14,7 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
+    FreeInput,
     Kernel,
     Number,
     Origin,
@@ -74,6 +75,7 @@ class Poseidon2Hash(Task):
             ),
             (64, 1, 1),
             inputs=("uint idx [[thread_position_in_grid]]",),
+            idle_threads=True,
         ),
     )
     ranges = (
@@ -82,6 +84,9 @@ class Poseidon2Hash(Task):
         Range("r_p", 1, 32, "partial rounds"),
         Range("batch", 1, 1 << 22, "states"),
     )
+    free_sizes = ("t", "r_f", "r_p", "batch")
+    free_inputs = (FreeInput("in_state", 0, GOLDILOCKS_P - 1),)
+    exchangeable = ("in_state",)
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}
