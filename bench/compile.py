@@ -10,7 +10,6 @@ task's smallest configuration, read its outputs, which the task's check judges o
 
 from __future__ import annotations
 
-import itertools
 import time
 from typing import Any
 
@@ -23,17 +22,11 @@ from kfp.sources import seed_source
 from kfp.tasks import all_tasks, get_task
 from kfp.tasks.base import Task
 from peers import Row, cost, geometric_mean, open_bench, parser
-from pocl import Pocl, kernel_source
+from pocl import Pocl, kernel_source, never_seen
 from throughput import require_right
 
 CHECK_TARGET_MS = 60.0
 COMPILE_TARGET_MS = 150.0
-
-_numbers = itertools.count(time.time_ns())
-
-
-def never_seen(source: str, space: str = "constant") -> str:
-    return f"{source}\n{space} ulong never_seen = {next(_numbers)}ul;\n"
 
 
 def check_samples(task: Task, device: str, count: int) -> list[float]:

@@ -30,7 +30,6 @@ class Row:
     ours: Floats
     peer: Floats
     interval: Interval | None
-    show: Callable[[float], str] = duration
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,8 +56,8 @@ def cost(name: str, ours: Sample, peer: Sample | None, pairs: int) -> Row:
     return cost_of(name, *in_pairs(ours, peer, pairs))
 
 
-def cost_of(name: str, ours: Floats, peer: Floats, show: Callable[[float], str] = duration) -> Row:
-    return Row(name, ours, peer, _interval(ours, peer), show)
+def cost_of(name: str, ours: Floats, peer: Floats) -> Row:
+    return Row(name, ours, peer, _interval(ours, peer))
 
 
 def alone(name: str, ours: Floats) -> Row:
@@ -114,6 +113,14 @@ class Bench:
 
     def report(self, meaning: str, rows: Sequence[Row], overall: Interval | None, **more: Any) -> None:
         """``overall`` is the bench's own ratio, of which ``meaning`` says what is above and below the line."""
+        if not self.options.json:
+            print(f"{'':<40} {'kfp':>9} {'PoCL':>9} {'ratio':>6}  95 % interval")
+            for row in rows:
+                print(f"{row.name[:40]:<40} {_middle(row.ours)} {_middle(row.peer)} {_bounds(row)}")
+        self.conclude(meaning, rows, overall, **more)
+
+    def conclude(self, meaning: str, rows: Sequence[Row], overall: Interval | None, **more: Any) -> None:
+        """What follows a table of the bench's own, or the whole as JSON."""
         if self.options.json:
             about = {
                 "ratio_of": meaning,
@@ -121,20 +128,17 @@ class Bench:
                 "why_no_peer": self.why_alone or None,
                 "cores": self.options.cores,
             }
-            rows_json = [row.to_json() for row in rows]
-            print(json.dumps({**interval_json(overall), **about, "rows": rows_json, **more}, indent=2))
+            listed = [row.to_json() for row in rows]
+            print(json.dumps({**interval_json(overall), **about, "rows": listed, **more}, indent=2))
             return
-        print(f"{'':<40} {'kfp':>9} {'PoCL':>9} {'ratio':>6}  95 % interval")
-        for row in rows:
-            print(f"{row.name[:40]:<40} {_middle(row.ours, row.show)} {_middle(row.peer, row.show)} {_bounds(row)}")
         if overall is not None:
             print(f"{'overall':<60} {bounds(overall)}")
         print(f"ratio: {meaning}; {self.options.cores} cores, {len(rows[0].ours)} samples a row")
         print(f"peer: {self.pocl.version[:74]}" if self.pocl else f"kfp alone: {self.why_alone}")
 
 
-def _middle(samples: Floats, show: Callable[[float], str]) -> str:
-    return f"{show(float(np.median(samples))) if len(samples) else '-':>9}"
+def _middle(seconds: Floats) -> str:
+    return f"{duration(float(np.median(seconds))) if len(seconds) else '-':>9}"
 
 
 def _bounds(row: Row) -> str:

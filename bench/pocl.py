@@ -5,8 +5,10 @@ Installed by ``bench/install_pocl.sh``; nothing else of kfp needs it.
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -149,3 +151,11 @@ class Execution:
 def kernel_source(task: str) -> str:
     """The OpenCL translation of a task's seed."""
     return (Path(__file__).resolve().parent / "opencl" / f"{task}.cl").read_text(encoding="utf-8")
+
+
+def never_seen(source: str) -> str:
+    """A text of its own for every call, in Metal's language or OpenCL C, so that no cache knows it."""
+    return f"{source}\nconstant ulong never_seen = {next(_numbers)}ul;\n"
+
+
+_numbers = itertools.count(time.time_ns())
