@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from kfp._core import __version__ as __version__
     from kfp.checking import check as check
     from kfp.comparison import compare as compare
+    from kfp.conditions import Finding as Finding
+    from kfp.diagnosis import Diagnosis as Diagnosis
+    from kfp.diagnosis import doctor as doctor
     from kfp.errors import BudgetError as BudgetError
     from kfp.errors import DeviceUnavailable as DeviceUnavailable
     from kfp.errors import Error as Error
@@ -61,6 +64,9 @@ _HOMES = {
     "__version__": "kfp._core",
     "check": "kfp.checking",
     "compare": "kfp.comparison",
+    "Finding": "kfp.conditions",
+    "Diagnosis": "kfp.diagnosis",
+    "doctor": "kfp.diagnosis",
     "BudgetError": "kfp.errors",
     "DeviceUnavailable": "kfp.errors",
     "Error": "kfp.errors",

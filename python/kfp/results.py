@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from kfp.records import Record
 from kfp.tasks.base import Origin, Scale
+from kfp.timing.statistics import median_interval
 
 Math: TypeAlias = Literal["fast", "precise"]
 Verdict: TypeAlias = Literal[
@@ -92,6 +95,11 @@ class Timing(Record):
     samples: tuple[float, ...]
     repeats: int
     cache: Literal["warm", "cold"]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Bounds of ``seconds`` at 95 %, as far as one session can tell; None for fewer than six samples."""
+        return median_interval(np.array(self.samples), 0.05)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from kfp.results import CheckReport, ConfigurationResult, Device, Diagnostic, Evaluation, KernelSignature
-from kfp.scoring import geometric_mean
+from kfp.timing.statistics import Interval, over_configurations
 
 WIDTH = 80
 
@@ -109,7 +109,7 @@ def _configuration_lines(result: Evaluation) -> list[Line]:
     rows = result.configurations
     units = {row.unit for row in rows if row.achieved is not None}
     unit = units.pop() if len(units) == 1 else ""
-    heading = ("configuration", "result", "error/tol.", "time", "IQR", "n", unit or "achieved", "share")
+    heading = ("configuration", "result", "error/tol.", "time", "95 %", "n", unit or "achieved", "share")
     cells = [_cells(row, with_unit=not unit) for row in rows]
     lines = grid(heading, cells, left=(0, 1))
     styles: list[Style] = ["" if row.correct else "bad" for row in rows]
@@ -140,8 +140,9 @@ def _cells(row: ConfigurationResult, with_unit: bool) -> tuple[str, ...]:
     if row.timing is not None:
         timing = row.timing
         time = duration(timing.seconds)
-        if len(timing.samples) > 1:
-            spread = f"{100 * (timing.upper_quartile - timing.lower_quartile) / timing.seconds:.1f}%"
+        if timing.interval is not None:
+            lower, upper = timing.interval
+            spread = f"±{100 * max(upper - timing.seconds, timing.seconds - lower) / timing.seconds:.1f}%"
         count = str(len(timing.samples))
     achieved = "-" if row.achieved is None else significant(row.achieved) + (f" {row.unit}" if with_unit else "")
     share = "-" if row.fraction is None else f"{100 * row.fraction:.1f}%"
@@ -161,8 +162,8 @@ def _verdict_lines(result: Evaluation) -> list[Line]:
     if timings:
         caches = "/".join(dict.fromkeys(timing.cache for timing in timings))
         lines += wrapped(
-            f"time: median of n samples on the device, {caches} cache; IQR: relative to the median; share: of the "
-            "ceiling; score: geometric mean of the shares",
+            f"time: median of n samples on the device, {caches} cache; 95 %: its confidence interval in this session, "
+            "the wider side; share: of the ceiling; score: geometric mean of the shares",
             style="dim",
         )
     if result.verdict == "right":
@@ -176,14 +177,20 @@ def _verdict_lines(result: Evaluation) -> list[Line]:
 def _score_text(result: Evaluation) -> str:
     if result.score is None:
         return ""
-    timed = [(row.fraction, row.timing) for row in result.configurations]
-    pairs = [(share, timing) for share, timing in timed if share is not None and timing is not None]
-    if any(len(timing.samples) == 1 for _, timing in pairs):
-        return f", score {result.score:.4f} (spread unknown: single samples)"
-    # A share is inverse to its time: the slow quartile gives the low end.
-    low = geometric_mean([share * timing.seconds / timing.upper_quartile for share, timing in pairs])
-    high = geometric_mean([share * timing.seconds / timing.lower_quartile for share, timing in pairs])
-    return f", score {result.score:.4f} ({low:.4f} to {high:.4f} by the quartiles)"
+    intervals = [_share_interval(row) for row in result.configurations]
+    whole = over_configurations([interval for interval in intervals if interval is not None])
+    if whole is None or None in intervals:
+        return f", score {result.score:.4f} (uncertainty unknown: too few samples)"
+    return f", score {result.score:.4f} ({whole.lower:.4f} to {whole.upper:.4f}, 95 % in this session)"
+
+
+def _share_interval(row: ConfigurationResult) -> Interval | None:
+    """A share is inverse to its time: the slow bound gives the low end."""
+    if row.fraction is None or row.timing is None or row.timing.interval is None:
+        return None
+    fast, slow = row.timing.interval
+    seconds = row.timing.seconds
+    return Interval(row.fraction, row.fraction * seconds / slow, row.fraction * seconds / fast, 0.95)
 
 
 # Diagnostics and the check of a source

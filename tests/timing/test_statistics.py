@@ -13,6 +13,7 @@ from kfp.timing.statistics import (
     between_variance,
     estimate,
     log_ratios,
+    median_interval,
     over_configurations,
     over_processes,
     pair_interval,
@@ -156,3 +157,13 @@ def test_over_configurations_the_geometric_mean_and_the_standard_error_of_a_mean
     assert math.log(whole.upper) == pytest.approx(0.2 + 0.025)
     assert math.log(whole.lower) == pytest.approx(0.2 - 0.025)
     assert over_configurations([]) is None
+
+
+@given(st.lists(finite, min_size=1, max_size=60, unique=True).map(np.array), st.sampled_from([0.05, 0.01]))
+def test_the_interval_of_a_median(values: np.ndarray, error: float):
+    bounds = median_interval(values, error)
+    expected = stats.quantile_test(values, p=0.5).confidence_interval(1 - error)
+    if np.isnan([expected.low, expected.high]).any():
+        assert bounds is None
+    else:
+        assert bounds == (expected.low, expected.high)

@@ -38,6 +38,7 @@ kfp says what can be believed about a Metal compute kernel.
   kfp evolve hmc --model demo       let a model propose kernels (here: a script)
   kfp runs                          what searches have found
   kfp devices                       where it can run on this machine
+  kfp doctor                        what makes timings worse here
 
 kfp COMMAND --help says more."""
 
@@ -265,6 +266,20 @@ def devices(json: Json = False) -> int:
     else:
         print_lines(device_lines(found))
     return RIGHT
+
+
+@app.command(epilog="Exit codes: 0 nothing to mend, 1 something makes timings worse, 3 this machine can't.")
+def doctor(device: Device = "auto", json: Json = False) -> int:
+    """Say what about this machine makes timings worse, and measure its A/A floor."""
+    from kfp.diagnosis import doctor as diagnose
+    from kfp.timing.tables import diagnosis_lines
+
+    result = diagnose(device)
+    if json:
+        print_json(result.to_json())
+    else:
+        print_lines(diagnosis_lines(result))
+    return RIGHT if result.healthy else NEGATIVE
 
 
 def read_kernel(kernel: str) -> str:

@@ -108,6 +108,22 @@ def _signed_rank_cut(count: int, error: float) -> int:
     return int(np.searchsorted(np.cumsum(total), error / 2, side="right"))
 
 
+def median_interval(values: Floats, error: float) -> tuple[float, float] | None:
+    """Bounds for the median of independent values, from their order alone; None where there are too few.
+
+    Ranks k and n + 1 - k, with k the largest for which the binomial tail P(B < k) is at most error / 2 (David &
+    Nagaraja, Order Statistics, 7.1).
+    """
+    count = len(values)
+    tail, rank = 0.0, 0
+    while (tail := tail + math.comb(count, rank) * 0.5**count) <= error / 2:
+        rank += 1
+    if rank == 0:
+        return None
+    ordered = np.sort(values)
+    return float(ordered[rank - 1]), float(ordered[-rank])
+
+
 def student_interval(values: Floats, error: float) -> Interval:
     """Mean and t interval: for the few pairs of a long kernel, whose log ratios have to pass for normal."""
     mean = float(np.mean(values))

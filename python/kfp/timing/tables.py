@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kfp.tables import WIDTH, Line, Style, clip, diagnostic_lines, duration, grid, plain, significant, wrapped
 from kfp.timing.results import Comparison, ComparisonVerdict, ConfigurationComparison, Series
 from kfp.timing.statistics import Interval
+
+if TYPE_CHECKING:
+    from kfp.diagnosis import Diagnosis
 
 STYLES: dict[ComparisonVerdict, Style] = {"win": "good", "no change": "", "undecided": "doubt"}
 
@@ -126,6 +130,24 @@ def _notes(result: Comparison) -> list[Line]:
         f"{duration(result.device.tick_seconds)}, empty dispatch {duration(max(empties))}"
     )
     return wrapped(text, style="dim")
+
+
+def diagnosis_lines(result: Diagnosis) -> list[Line]:
+    lines = [*wrapped(f"doctor: {result.device.name} ({result.device.description})", style="bold"), Line("")]
+    width = max(len(finding.subject) for finding in result.findings)
+    for finding in result.findings:
+        style: Style = {"good": "", "bad": "doubt", "unknown": "dim"}[finding.state]  # type: ignore[assignment]
+        advice = f": {finding.advice}" if finding.advice else ""
+        first, *others = wrapped(finding.detail + advice, " " * (width + 10), style)
+        head = f"{finding.state:<8}{finding.subject.ljust(width + 2)}"
+        lines += [Line(head + first.text[len(head) :], style), *others]
+    if result.floor is None:
+        return [*lines, Line(""), *wrapped(f"no A/A floor: {result.reason}", style="bad")]
+    text = (
+        f"A/A floor {100 * result.floor:.2g} %: 95 % of {len(result.ratios)} comparisons of a kernel with itself were "
+        "less than this off 1"
+    )
+    return [*lines, Line(""), *wrapped(text, style="good" if result.healthy else "doubt")]
 
 
 def _verdict(result: Comparison) -> list[Line]:
