@@ -101,7 +101,7 @@ operations (155 a round) and rotations (29 a round), whichever takes longest.
         message = rate - 8 if rng.random() < 0.2 else 8 * int(rng.integers(1, rate // 8))
         out = 8 * int(rng.integers(1, 51))
         domain = int(rng.integers(0, 256))
-        most = 130 if scale == "small" else 2**20 // permutations_per_message(rate, out)
+        most = 130 if scale == "small" else 2**19 // permutations_per_message(rate, out)
         batch = draw_odd(rng, most // 8, most)
         return _configuration(batch, message, rate, out, domain, "drawn", scale, draw_seed(rng), draw_law(rng))
 

@@ -80,8 +80,8 @@ The sum of scalars[i] * points_in[i], i < n_pairs, on a curve y^2 = x^3 + b over
 BLS12-381 G1 is one such curve; q may be any prime below 2^381 and b any constant (no formula needs it).
 Words are 64 bits, lowest first. A coordinate is six words in Montgomery form, c R mod q with R = 2^384, canonical
 (below q). A point is 18 words, X, Y, Z in Jacobian form: x = X / Z^2, y = Y / Z^3; Z = 0 is the point at infinity,
-whatever X and Y. q has six words, q_inv_neg is -1 / q mod 2^64. A scalar is four words, any value below 2^256.
-Any Jacobian point may come, with any Z, infinity too; sums of equal and of opposite points occur.
+X and Y any canonical values. q has six words, q_inv_neg is -1 / q mod 2^64. A scalar is four words, any value
+below 2^256. Any Jacobian point may come, with any Z, infinity too; sums of equal and of opposite points occur.
 
 montgomery_msm_pair, once: scratch[idx] = scalars[idx] * points_in[idx] for idx < n_pairs, points of 18 words.
 montgomery_msm_reduce, with half_count = m / 2, m / 4, ..., 1 where m is n_pairs rounded up to a power of two:
@@ -89,8 +89,8 @@ montgomery_msm_reduce, with half_count = m / 2, m / 4, ..., 1 where m is n_pairs
 
 One thread per pair or sum; grids are rounded up to a multiple of the threadgroup, and threads past the end must do
 nothing. Threadgroup: 64, or fewer threads if a kernel declares a lower [[max_total_threads_per_threadgroup]]. All
-dispatches are in one command buffer. Right: scratch[0] is canonical and the same point, compared after
-normalising to affine. Scored against the rate of 64-bit multiplications, 4608 modular ones a pair and 16 a sum.
+dispatches are in one command buffer. Right: the coordinates of scratch[0] are canonical and it is the same point,
+compared after normalising to affine. Scored against the rate of 64-bit multiplications, 4608 modular ones a pair and 16 a sum.
 """,
         kernels,
         ranges,

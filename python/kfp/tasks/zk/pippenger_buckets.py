@@ -72,15 +72,15 @@ d > 0 at window j. Digits of 0 add to no bucket. The sum of no points is the poi
 
 Points lie on BLS12-381 G1, y^2 = x^3 + 4 modulo q. Words are 64 bits, lowest first. A coordinate is six words in
 Montgomery form, c R mod q with R = 2^384, canonical (below q). A point is 18 words, X, Y, Z in Jacobian form:
-x = X / Z^2, y = Y / Z^3; Z = 0 is the point at infinity, whatever X and Y. q has six words, q_inv_neg is
+x = X / Z^2, y = Y / Z^3; Z = 0 is the point at infinity, X and Y any canonical values. q has six words, q_inv_neg is
 -1 / q mod 2^64. A scalar is four words, any value below 2^256. Any Jacobian point may come, with any Z, infinity
 too; sums of equal and of opposite points occur. Digits may be spread evenly or not: in a window a few buckets, or
 one, may get all points. buckets starts as zeros.
 
 One dispatch of num_windows * (2^window_bits - 1) threads, one per bucket, rounded up to a multiple of the
 threadgroup; threads past the end must do nothing. Threadgroup: 64, or fewer threads if the kernel declares a lower
-[[max_total_threads_per_threadgroup]]. Right: every bucket is canonical and the same point, compared after
-normalising to affine. Scored against the rate of 64-bit multiplications, 16 modular ones a sum of two points.
+[[max_total_threads_per_threadgroup]]. Right: every coordinate is canonical and every bucket the same point,
+compared after normalising to affine. Scored against the rate of 64-bit multiplications, 16 modular ones a sum of two points.
 """,
         kernels,
         ranges,

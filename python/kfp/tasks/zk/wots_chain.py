@@ -68,8 +68,8 @@ Chain idx starts from the seed of n_bytes / 8 words at seeds[idx * n_bytes / 8] 
 to tips[idx * n_bytes / 8]. Words are 64 bits, bytes in little-endian order. A step hashes the n_bytes of the value
 with SHA3-256 (FIPS 202) and keeps the first n_bytes of the squeezed block. In one block, for every step:
   a state of 25 zero lanes; the value goes into the first n_bytes; xor 0x06 into byte n_bytes and 0x80 into byte 135;
-  Keccak-f[1600], 24 rounds; the new value is the first n_bytes of the state (for n_bytes above 32 that is more than
-  the digest of the standard, and still less than the block of 136 bytes)
+  Keccak-f[1600], 24 rounds; the new value is the first n_bytes of the state
+For n_bytes above 32 that is more than the digest of the standard, and still less than the block of 136 bytes.
 
 One thread per chain; the grid is n_chains rounded up to a multiple of the threadgroup, and threads with
 idx >= n_chains must do nothing. Threadgroup: 64, or fewer threads if the kernel declares a lower
@@ -91,7 +91,7 @@ round) and rotations (29 a round) or memory bandwidth, whichever takes longest.
         # A tenth of the chains is long at the small scale too.
         w = int(rng.integers(3, 301 if scale == "full" or rng.random() < 0.1 else 13))
         # Few enough that the seeds needn't come in families: what might exploit these finds nothing here.
-        most = max(5, min(130, 1500 // w)) if scale == "small" else min(2**16, _HASHES // w)
+        most = max(5, min(130, 1500 // w)) if scale == "small" else min(2**16, _HASHES // 2 // w)
         chains = draw_odd(rng, most // 4, most)
         return _configuration(n_bytes, chains, w, "drawn", scale, draw_seed(rng), draw_law(rng))
 
