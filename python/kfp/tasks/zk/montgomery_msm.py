@@ -90,7 +90,8 @@ montgomery_msm_reduce, with half_count = m / 2, m / 4, ..., 1 where m is n_pairs
 One thread per pair or sum; grids are rounded up to a multiple of the threadgroup, and threads past the end must do
 nothing. Threadgroup: 64, or fewer threads if a kernel declares a lower [[max_total_threads_per_threadgroup]]. All
 dispatches are in one command buffer. Right: the coordinates of scratch[0] are canonical and it is the same point,
-compared after normalising to affine. Scored against the rate of 64-bit multiplications, 4608 modular ones a pair and 16 a sum.
+compared after normalising to affine. Scored against the rate of 64-bit multiplications, 4608 modular
+ones a pair and 16 a sum.
 """,
         kernels,
         ranges,

@@ -80,7 +80,8 @@ one, may get all points. buckets starts as zeros.
 One dispatch of num_windows * (2^window_bits - 1) threads, one per bucket, rounded up to a multiple of the
 threadgroup; threads past the end must do nothing. Threadgroup: 64, or fewer threads if the kernel declares a lower
 [[max_total_threads_per_threadgroup]]. Right: every coordinate is canonical and every bucket the same point,
-compared after normalising to affine. Scored against the rate of 64-bit multiplications, 16 modular ones a sum of two points.
+compared after normalising to affine. Scored against the rate of 64-bit multiplications, 16 modular
+ones a sum of two points.
 """,
         kernels,
         ranges,
