@@ -36,7 +36,7 @@ class ResultFormatError(Error):
 
 
 class ModelError(Error):
-    """A language model can't be asked: an unknown name, a missing package or key, a request that it refuses for good."""
+    """A language model can't be asked: an unknown name, a missing package or key, a request refused for good."""
 
 
 class BudgetError(Error):
@@ -49,3 +49,11 @@ class RunError(Error):
 
 class LeakError(Error):
     """Text that was about to be shown to a model holds something of a configuration that must stay unseen."""
+
+
+class LedgerError(Error):
+    """The ledger of held-out looks is not as it was written: a line changed, missing, or not an entry."""
+
+
+class LookRefused(Error):
+    """The policy does not allow this look at held-out information; the refusal is on the books."""

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from kfp import Run, RunError
 from kfp.runs.files import write
-from kfp.runs.folder import RunReader
+from kfp.runs.folder import RunReader, RunWriter
+from kfp.runs.index import Index
 from kfp.search.evolution import evolve
 from search.killed import TEXTS
 from search.scripted import ByComment, Scripted
@@ -106,7 +107,24 @@ def test_interrupted_it_leaves_what_is_complete(tmp_path: Path) -> None:
     process.communicate(timeout=60)
     done = sum(1 for _ in RunReader(folder).iterations())
     assert done >= 2
+    (row,) = Index().rows()
+    assert (row.path, row.status) == (str(folder), "stopped")
     assert not list(folder.glob("*.tmp"))
+
+
+def test_a_killed_run_is_listed_as_stopped_and_one_at_work_as_running(tmp_path: Path) -> None:
+    folder, log = tmp_path / "run", tmp_path / "asked.log"
+    process = start(folder, log)
+    deadline = time.monotonic() + 60
+    while not (folder / "iterations/0001/record.json").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert [row.status for row in Index().rows()] in (["stopped"], [])
+    with RunWriter(folder) as writer:
+        Index().update(writer, len(TEXTS), "running")
+        assert [row.status for row in Index().rows()] == ["running"]
+    assert [row.status for row in Index().rows()] == ["stopped"]
 
 
 # Above what saxpy's buffers need, below the room for an answer of so many tokens.

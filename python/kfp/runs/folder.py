@@ -177,6 +177,21 @@ _BEGINNING = {"run.json", "start.metal", "system.md", "iterations", "lock"}
 _BEGINNING |= {name + TEMPORARY for name in ("run.json", "start.metal", "system.md")}
 
 
+def is_in_use(folder: Path) -> bool:
+    """Whether a process works on the run right now."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 class _Lock:
     """Held by the process, so that its end releases it, however it comes."""
 

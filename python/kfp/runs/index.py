@@ -8,11 +8,11 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kfp.errors import RunError
-from kfp.runs.folder import RunReader
+from kfp.runs.folder import RunReader, is_in_use
 from kfp.runs.records import IterationRecord
 from kfp.search.events import OnSearchProgress, SearchProgress
 
@@ -104,7 +104,7 @@ class Index:
                 rows = [Row(*row) for row in database.execute(f"SELECT {columns} FROM runs ORDER BY started DESC")]
         except (sqlite3.Error, OSError) as error:
             raise RunError(f"{self._file}: cannot be used: {error}; it may be deleted, it is built anew") from None
-        return [row for row in rows if (Path(row.path) / "run.json").is_file()]
+        return [_as_it_is(row) for row in rows if (Path(row.path) / "run.json").is_file()]
 
     def _folders(self) -> list[Path]:
         return sorted(file.parent for file in self._root.glob("*/run.json"))
@@ -156,6 +156,13 @@ class Index:
                 high, c.usage.total, c.cost_usd, c.source_sha256,
             )  # fmt: skip
             database.execute(f"INSERT OR REPLACE INTO candidates VALUES ({', '.join('?' * len(values))})", values)
+
+
+def _as_it_is(row: Row) -> Row:
+    """A process that was killed could not say so."""
+    if row.status != "running" or is_in_use(Path(row.path)):
+        return row
+    return replace(row, status="stopped")
 
 
 def _add(totals: list[float], record: IterationRecord) -> None:

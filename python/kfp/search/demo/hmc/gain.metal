@@ -72,17 +72,18 @@ static void trajectory(Chain chain) {
         q[i] = chain.q_in[own + i];
         q[i + 1] = chain.q_in[own + i + 1];
     }
-    gradient<D>(chain, q, force);
-    float before = half_dot<D>(q, force) + half_dot<D>(p, p);
-    add<D>(p, -0.5f * chain.eps, force);
-    for (uint leap = 1; leap < chain.L; ++leap) {
-        add<D>(q, chain.eps, p);
+    float before = 0.0f;
+    for (uint leap = 0; leap <= chain.L; ++leap) {
         gradient<D>(chain, q, force);
-        add<D>(p, -chain.eps, force);
+        if (leap == 0) {
+            before = half_dot<D>(q, force) + half_dot<D>(p, p);
+        }
+        bool at_end = leap == 0 || leap == chain.L;
+        add<D>(p, at_end ? -0.5f * chain.eps : -chain.eps, force);
+        if (leap < chain.L) {
+            add<D>(q, chain.eps, p);
+        }
     }
-    add<D>(q, chain.eps, p);
-    gradient<D>(chain, q, force);
-    add<D>(p, -0.5f * chain.eps, force);
     float change = half_dot<D>(q, force) + half_dot<D>(p, p) - before;
 
     float u = max(random_uniform(chain, base + d), 1e-30f);
