@@ -98,7 +98,7 @@ def measure(bench: Bench, task: Task) -> tuple[Row, list[float]]:
 def line(row: Row, parts: Sequence[float]) -> str:
     columns = [*parts, *([float(np.median(row.peer))] if len(row.peer) else [])]
     megabytes = " ".join(f"{column / 1e6:>8.0f}" for column in columns)
-    return f"{row.name[:24]:<24} {megabytes:<35} {bounds(row.interval) if row.interval else ''}".rstrip()
+    return f"{row.name[:20]:<20} {megabytes:<35} {bounds(row.interval) if row.interval else ''}".rstrip()
 
 
 def main() -> None:
@@ -119,7 +119,7 @@ def main() -> None:
     bench = open_bench(chosen)
     rows, parts = [], {}
     if not chosen.json:
-        print(f"{'peak MB':<24} " + " ".join(f"{name:>8}" for name in (*KFP, "PoCL")) + "  ratio  95 % interval")
+        print(f"{'peak MB':<20} " + " ".join(f"{name:>8}" for name in (*KFP, "PoCL")) + "  ratio  95 % interval")
     for task in all_tasks(chosen.suite):
         if chosen.task and task.name not in chosen.task:
             continue
@@ -128,7 +128,9 @@ def main() -> None:
         parts[task.name] = dict(zip(KFP, medians, strict=True))
         if not chosen.json:
             print(line(row, medians), flush=True)
-    bench.conclude("kfp's processes over PoCL's one, below 1 kfp needs less", rows, geometric_mean(rows), bytes=parts)
+    bench.conclude(
+        "kfp's processes over PoCL's one, below 1 kfp needs less", rows, geometric_mean(rows), width=56, bytes=parts
+    )
 
 
 if __name__ == "__main__":

@@ -114,13 +114,15 @@ class Bench:
     def report(self, meaning: str, rows: Sequence[Row], overall: Interval | None, **more: Any) -> None:
         """``overall`` is the bench's own ratio, of which ``meaning`` says what is above and below the line."""
         if not self.options.json:
-            print(f"{'':<40} {'kfp':>9} {'PoCL':>9} {'ratio':>6}  95 % interval")
+            print(f"{'':<34} {'kfp':>9} {'PoCL':>9} {'ratio':>6}  95 % interval")
             for row in rows:
-                print(f"{row.name[:40]:<40} {_middle(row.ours)} {_middle(row.peer)} {_bounds(row)}")
+                print(f"{row.name[:34]:<34} {_middle(row.ours)} {_middle(row.peer)} {_bounds(row)}")
         self.conclude(meaning, rows, overall, **more)
 
-    def conclude(self, meaning: str, rows: Sequence[Row], overall: Interval | None, **more: Any) -> None:
-        """What follows a table of the bench's own, or the whole as JSON."""
+    def conclude(
+        self, meaning: str, rows: Sequence[Row], overall: Interval | None, *, width: int = 54, **more: Any
+    ) -> None:
+        """What follows a table of the bench's own, whose ratios stand ``width`` columns in, or the whole as JSON."""
         if self.options.json:
             about = {
                 "ratio_of": meaning,
@@ -132,7 +134,7 @@ class Bench:
             print(json.dumps({**interval_json(overall), **about, "rows": listed, **more}, indent=2))
             return
         if overall is not None:
-            print(f"{'overall':<60} {bounds(overall)}")
+            print(f"{'overall':<{width}} {bounds(overall)}")
         print(f"ratio: {meaning}; {self.options.cores} cores, {len(rows[0].ours)} samples a row")
         print(f"peer: {self.pocl.version[:74]}" if self.pocl else f"kfp alone: {self.why_alone}")
 

@@ -5,8 +5,10 @@ Installed by ``bench/install_pocl.sh``; nothing else of kfp needs it.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Mapping
@@ -29,13 +31,14 @@ class Pocl:
     """A queue on PoCL's device for this machine's processor, with so many threads.
 
     To be made once in a process, and before anything else imports pyopencl: PoCL reads its environment only then.
-    Its cache of kernels begins empty and ends with the object.
+    Its cache of kernels begins empty and ends with the process.
     """
 
     def __init__(self, cores: int) -> None:
-        self._cache = tempfile.TemporaryDirectory(prefix="kfp-bench-pocl-", ignore_cleanup_errors=True)
+        cache = tempfile.mkdtemp(prefix="kfp-bench-pocl-")
+        atexit.register(shutil.rmtree, cache, ignore_errors=True)
         os.environ.update(
-            POCL_MAX_PTHREAD_COUNT=str(cores), POCL_CACHE_DIR=self._cache.name, PYOPENCL_NO_CACHE="1"
+            POCL_MAX_PTHREAD_COUNT=str(cores), POCL_CACHE_DIR=cache, PYOPENCL_NO_CACHE="1"
         )  # fmt: skip
         self.cl, device = _find()
         self.version = f"{device.platform.version}, {device.name}"
