@@ -54,6 +54,12 @@ def autocorrelated(rng: np.random.Generator, count: int) -> Floats:
     return noise
 
 
+def time_slices(rng: np.random.Generator, count: int) -> Floats:
+    """Another process takes the core every other two samples: as long as a block, the worst for pairs in blocks."""
+    phase = (np.arange(count) + rng.uniform(0, 4) + np.cumsum(rng.normal(0, 0.3, count))) / 4
+    return rng.normal(0, 0.02, count) + np.log(1.8) * (phase % 1 < 0.5)
+
+
 @functools.cache
 def m1_pro() -> Floats:
     """Log durations, a row per configuration."""
@@ -79,6 +85,7 @@ KINDS: dict[str, Noise] = {
         spikes,
         heavy_tails,
         autocorrelated,
+        time_slices,
         recorded,
     )
 }

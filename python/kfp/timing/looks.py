@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from kfp.errors import UsageError
 from kfp.timing.pairs import Blocks, Firsts, first_arms
-from kfp.timing.statistics import Floats, Interval, pair_intervals
+from kfp.timing.statistics import Floats, Interval, pair_interval
 
 PairVerdict: TypeAlias = Literal["win", "no change", "regression", "undecided"]
 Stop: TypeAlias = Literal["precise", "decided"]
@@ -33,7 +33,7 @@ class Policy:
     long_seconds: float = 6.0
     half_width: float = 0.005
     confidence: float = 0.95
-    error: float = 0.01
+    error: float = 0.005
     margin: float = 0.01
     stop: Stop = "precise"
     most_pairs: int = 512
@@ -87,8 +87,9 @@ class Look(NamedTuple):
 
 def look(values: Floats, number: int, looks: tuple[int, ...], policy: Policy) -> Look:
     """Judges the log ratios at look ``number`` of the schedule. Dropped pairs are not among ``values``."""
-    errors = [spending(looks, error)[number] for error in (1 - policy.confidence, policy.error)]
-    reported, deciding = pair_intervals(values, errors)
+    reported, deciding = (
+        pair_interval(values, spending(looks, error)[number]) for error in (1 - policy.confidence, policy.error)
+    )
     verdict = decide(deciding, policy.margin)
     interval = replace(reported, confidence=policy.confidence)
     if number + 1 == len(looks):

@@ -15,7 +15,7 @@ from kfp.errors import Error
 from kfp.tables import duration
 from kfp.timing.looks import FIRST_LOOK, Outcome, PairVerdict, Policy, measure_in_looks
 from kfp.timing.pairs import CANDIDATE, REFERENCE, SENTINEL, Blocks, Firsts, order_of
-from kfp.timing.statistics import FEWEST_RANKED_PAIRS, Floats, Interval
+from kfp.timing.statistics import FEWEST_ORDERED_PAIRS, Floats, Interval
 
 # What starting a run may cost beside the run itself, without anything being wrong.
 START_SECONDS = 2e-5
@@ -198,7 +198,7 @@ class _Meter:
             flags.append(
                 f"the device's clock changed beside {int(lost.sum())} of {len(blocks)} blocks: too many to drop any"
             )
-        if pairs < FEWEST_RANKED_PAIRS:
+        if pairs < FEWEST_ORDERED_PAIRS:
             flags.append("few pairs: the interval takes their log ratios for normal")
         undecided = outcome.verdict == "undecided"
         return PairMeasurement(

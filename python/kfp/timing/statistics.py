@@ -2,14 +2,14 @@
 
 A pair's log ratio is log(reference time) - log(candidate time): above 0 the candidate is faster. Which arm of a block
 runs first is drawn at random, so that whatever the machine does in the meantime (drift, clock states, spikes) is as
-likely to favour one arm as the other: log ratios are symmetric about the true one. That symmetry is all that the
-signed-rank interval needs.
+likely to favour one arm as the other: every log ratio is above the true one with probability one half, which is all
+that the interval of a median needs. A signed-rank interval would be a third narrower in normal noise; but on a machine
+whose time slices are as long as a block it held the true ratio in 87 of 100 cases instead of 95.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -21,8 +21,8 @@ from kfp.records import Record
 
 Floats = npt.NDArray[np.float64]
 
-# With fewer pairs no signed-rank interval has the confidence that a verdict needs.
-FEWEST_RANKED_PAIRS = 8
+# With fewer pairs no interval of a median has the confidence that a verdict needs.
+FEWEST_ORDERED_PAIRS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,76 +52,44 @@ def log_ratios(reference: Floats, candidate: Floats) -> Floats:
 
 
 def pair_interval(values: Floats, error: float) -> Interval:
-    """Of log ratios: signed ranks where there are enough of them, else Student's t. ``error`` is two-sided."""
-    return pair_intervals(values, (error,))[0]
+    """Of log ratios: their median where there are enough of them, else Student's t. ``error`` is two-sided.
 
-
-def pair_intervals(values: Floats, errors: Sequence[float]) -> tuple[Interval, ...]:
-    """The same for several errors at once."""
-    if len(values) < FEWEST_RANKED_PAIRS:
-        return tuple(student_interval(values, error) for error in errors)
-    averages = _pairwise_means(values)
-    return tuple(_signed_rank_interval(averages, len(values), error) for error in errors)
+    Without a bound at this ``error`` the interval is everything.
+    """
+    if len(values) < FEWEST_ORDERED_PAIRS:
+        return student_interval(values, error)
+    lower, upper = median_interval(values, error) or (-math.inf, math.inf)
+    return _interval(float(np.median(values)), lower, upper, error)
 
 
 def estimate(values: Floats) -> float:
     """The ratio alone."""
-    return _exp(_middle(_pairwise_means(values)))
-
-
-def _signed_rank_interval(averages: Floats, count: int, error: float) -> Interval:
-    """The Hodges-Lehmann estimate and the interval of Wilcoxon's signed-rank test, exact for symmetric values.
-
-    Hollander, Wolfe & Chicken, Nonparametric Statistical Methods (3rd ed.), 3.2 and 3.3. Without a bound at this
-    ``error`` the interval is everything.
-    """
-    cut = _signed_rank_cut(count, error)
-    lower, upper = (averages[cut - 1], averages[-cut]) if cut else (-math.inf, math.inf)
-    return _interval(_middle(averages), float(lower), float(upper), error)
-
-
-def _pairwise_means(values: Floats) -> Floats:
-    """Walsh averages: of every two values, each with itself included; sorted."""
-    rows, columns = _every_two(len(values))
-    return np.sort(0.5 * (values[rows] + values[columns]))
-
-
-def _middle(ordered: Floats) -> float:
-    """The median of sorted values."""
-    half = len(ordered) // 2
-    return float(ordered[half]) if len(ordered) % 2 else float(0.5 * (ordered[half - 1] + ordered[half]))
-
-
-@lru_cache(maxsize=16)
-def _every_two(count: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    return np.triu_indices(count)
-
-
-@lru_cache(maxsize=1024)
-def _signed_rank_cut(count: int, error: float) -> int:
-    """The largest k with P(rank sum < k) <= error / 2; every rank counts with probability one half."""
-    total = np.zeros(count * (count + 1) // 2 + 1)
-    total[0] = 1.0
-    for rank in range(1, count + 1):
-        total[rank:] = 0.5 * (total[rank:] + total[:-rank])
-        total[:rank] *= 0.5
-    return int(np.searchsorted(np.cumsum(total), error / 2, side="right"))
+    return _exp(float(np.median(values)))
 
 
 def median_interval(values: Floats, error: float) -> tuple[float, float] | None:
-    """Bounds for the median of independent values, from their order alone; None where there are too few.
+    """Bounds for a median, from the order of the values alone; None where there are too few.
 
     Ranks k and n + 1 - k, with k the largest for which the binomial tail P(B < k) is at most error / 2 (David &
     Nagaraja, Order Statistics, 7.1).
     """
-    count = len(values)
-    tail, rank = 0.0, 0
-    while (tail := tail + math.comb(count, rank) * 0.5**count) <= error / 2:
-        rank += 1
+    rank = _median_rank(len(values), error)
     if rank == 0:
         return None
     ordered = np.sort(values)
     return float(ordered[rank - 1]), float(ordered[-rank])
+
+
+@lru_cache(maxsize=1024)
+def _median_rank(count: int, error: float) -> int:
+    tail, rank = 0.0, 0
+    while rank <= count:
+        ways = math.lgamma(count + 1) - math.lgamma(rank + 1) - math.lgamma(count - rank + 1)
+        tail += math.exp(ways - count * math.log(2))
+        if tail > error / 2:
+            break
+        rank += 1
+    return rank
 
 
 def student_interval(values: Floats, error: float) -> Interval:
