@@ -31,7 +31,7 @@ def start(folder: Path, log: Path, *more: str, **options: Any) -> subprocess.Pop
 
 
 def state(folder: Path) -> list[Any]:
-    """All that does not depend on how long something took."""
+    """All that does not depend on how long something took, as the best score does."""
     run = Run(folder)
     candidates = [
         (record.number, record.promoted, record.incumbent_sha256, c.decision, c.answer, c.source_sha256, c.usage)
@@ -40,7 +40,8 @@ def state(folder: Path) -> list[Any]:
     ]
     finale = run.finale
     assert finale is not None
-    return [candidates, run.incumbent, [(f.name, f.source_sha256) for f in finale.finalists], run.totals.usage]
+    first = finale.finalists[0]
+    return [candidates, run.incumbent, (first.name, first.source_sha256), run.totals.usage]
 
 
 def answered(folder: Path) -> set[str]:
