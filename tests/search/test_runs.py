@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from constructed import DEVICE, RIGHT, UNCOMPILED, WRONG
 from golden_files import assert_golden
-from kfp import Run, RunError, evolve
+from kfp import Run, RunError, UsageError, evolve
 from kfp.results import Evaluation
 from kfp.runs import export
 from kfp.runs.folder import RunWriter
@@ -136,8 +136,8 @@ def test_exports(story: Path, tmp_path: Path) -> None:
     import pyarrow.parquet
 
     assert pyarrow.parquet.read_table(tmp_path / "run.parquet").to_pylist() == rows
-    assert len(export.frame(run, "pandas")) == len(rows)
-    assert export.frame(run, "polars").height == len(rows)
+    assert len(run.frame("pandas")) == len(rows)
+    assert run.frame("polars").height == len(rows)
 
 
 def test_trajectories_hold_question_answer_and_verdict(story: Path) -> None:
@@ -194,6 +194,24 @@ def test_prices() -> None:
     assert price_of("anthropic/claude-haiku-4-5-9") is None
     assert price_of("openai/nothing-of-the-kind") is None
     assert known.cost(fresh=1_000_000, cached=0, cache_written=0, output=1_000_000) == known.input + known.output
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"date": "2026"}', '{"date": 1, "usd_per_million_tokens": {"m": {}}}'])
+def test_a_price_list_that_is_none(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(text)
+    monkeypatch.setenv("KFP_PRICES", str(file))
+    with pytest.raises(UsageError, match=r"prices\.json: expected"):
+        price_of("anthropic/claude-sonnet-5")
+
+
+def test_a_price_list_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "prices.json"
+    row = {"input": 1.0, "cached": 0.5, "cache_write": 1.0, "output": 2.0}
+    file.write_text(json.dumps({"date": "2027-01-01", "usd_per_million_tokens": {"openai/mine": row}}))
+    monkeypatch.setenv("KFP_PRICES", str(file))
+    assert price_of("openai/mine") == Price(1.0, 0.5, 1.0, 2.0, "2027-01-01")
+    assert price_of("anthropic/claude-sonnet-5") is None
 
 
 def test_no_key_is_in_anything_that_a_run_writes_or_says(loopback: Loopback, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from kfp.runs.folder import RunReader
 from kfp.runs.records import Finale, IterationRecord, Provenance, Spec
@@ -82,6 +82,12 @@ class Run:
                 cost += candidate.cost_usd
                 bound += candidate.cost_bound_usd
         return Totals(counts[0], counts[1], usage, cost, bound, seconds, harness, counts[2], saved)
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
+        """A row per candidate as a data frame; needs ``kfp[frames]``."""
+        from kfp.runs.export import frame
+
+        return frame(self, library)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but prompts, answers and sources, which are files of their own."""

@@ -168,6 +168,8 @@ class Search:
             state.history.append(history_line(record.number, candidate, several))
             if candidate.source_sha256 and candidate.decision != "duplicate":
                 state.tried.setdefault(candidate.source_sha256, record.number)
+            if candidate.selection:
+                self._hide_draws(record.number, candidate.number)
         # Bounded: a long run must not grow.
         del state.history[: -max(HISTORY, len(record.candidates))]
         state.recent = [*state.recent, *record.candidates][-16:]
@@ -179,6 +181,12 @@ class Search:
             state.previous = None
         elif shown is not None:
             state.previous = self._attempt(record.number, shown)
+
+    def _hide_draws(self, iteration: int, candidate: int) -> None:
+        """No later prompt may name what a candidate was held against."""
+        source = self._source(iteration, candidate)
+        for draw in self._trials.hidden_draws(source, self._spec.selection_draws):
+            self._writer.guard.hide(draw)
 
     def _promote(self, record: IterationRecord) -> None:
         assert record.promoted is not None
