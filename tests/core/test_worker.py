@@ -84,6 +84,53 @@ def test_times_fit_into_what_the_parent_saw(worker: _core.Worker) -> None:
     assert read_sum(worker, executions[1]) == [5 + 18 * i for i in range(N)]
 
 
+def test_every_execution_has_its_repeats(worker: _core.Worker) -> None:
+    library, _ = worker.compile(SOURCE)
+    executions = [worker.prepare(library, plan("add")) for _ in range(2)]
+    worker.sample(executions, [0, 1], [2, 4])
+    assert read_sum(worker, executions[0]) == [5 + 6 * i for i in range(N)]
+    assert read_sum(worker, executions[1]) == [5 + 12 * i for i in range(N)]
+    seconds, _ = worker.sample(executions, [0, 1], [2, 4], each_from_reset=True)
+    assert np.all(seconds > 0.0)
+    for execution in executions:
+        assert read_sum(worker, execution) == [5 + 3 * i for i in range(N)]
+
+
+def test_a_device_that_has_rested_is_warmed_up(worker: _core.Worker) -> None:
+    library, _ = worker.compile(SOURCE)
+    executions = [worker.prepare(library, plan("add")) for _ in range(2)]
+    settings = {"sentinel": 1, "most_seconds": 0.05, "idle_seconds": 60.0}
+    _, first = worker.sample(executions, [0], 1, **settings)
+    assert 1 <= len(first.warm_up) <= 1024
+    assert np.all(first.warm_up > 0.0)
+    _, again = worker.sample(executions, [0], 1, **settings)
+    assert len(again.warm_up) == 0
+    _, without = worker.sample(executions, np.array([0, 0, 1]), 1)
+    assert len(without.warm_up) == 0
+
+
+def test_samples_of_what_is_not_there(worker: _core.Worker) -> None:
+    library, _ = worker.compile(SOURCE)
+    execution = worker.prepare(library, plan("add"))
+    with pytest.raises(_core.PlanError, match="order names execution 1 of 1"):
+        worker.sample([execution], [0, 1], 1)
+    with pytest.raises(_core.PlanError, match="the sentinel is execution 3 of 1"):
+        worker.sample([execution], [0], 1, sentinel=3)
+    with pytest.raises(_core.PlanError, match="execution 9"):
+        worker.sample([9], [0], 1)
+    with pytest.raises(ValueError, match="a number of repeats per execution"):
+        worker.sample([execution], [0], [1, 2])
+    worker.run(execution)
+
+
+def test_cold_and_warm_runs_give_the_same(worker: _core.Worker) -> None:
+    library, _ = worker.compile(SOURCE)
+    warm = worker.prepare(library, plan("add"))
+    cold = worker.prepare(library, plan("add"), cold=True, shares=warm)
+    worker.sample([warm, cold], [0, 1, 1], 3, each_from_reset=True)
+    assert read_sum(worker, cold) == read_sum(worker, warm) == [5 + 3 * i for i in range(N)]
+
+
 def test_a_report_of_a_source_with_errors(worker: _core.Worker) -> None:
     _, report = worker.compile("kernel void k(device float* a [[buffer(0)]]) { a[0] = b; }")
     assert not report.compile_ok
