@@ -19,20 +19,30 @@ from kfp.sources import seed_source
 from kfp.tasks import all_tasks, get_task
 from kfp.tasks.base import Configuration, Scale, Task
 
-TASKS = [task.name for task in all_tasks("sci")]
+TASKS = [task.name for task in all_tasks()]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 CASES = [(name, scale) for name in TASKS for scale in SCALES]
 
 
 def secrets(task: Task, scale: Scale) -> dict[str, float]:
-    """The values of the published held-out configuration that no search configuration has in the same place."""
+    """The values of the published held-out configuration that no search configuration has in the same place.
+
+    Without switches: a contract can't be told without saying what 0 and 1 mean.
+    """
     seen = task.configurations(scale)
     held_out = task.published_held_out(scale)
     return {
         name: value
         for name, value in held_out.parameters.items()
-        if value not in {configuration.parameters.get(name) for configuration in seen}
+        if value not in {0, 1, *(configuration.parameters.get(name) for configuration in seen)}
     }
+
+
+def tells_by_itself(task: Task, scale: Scale, value: float) -> bool:
+    """Neither a number that the contract or a search configuration shows elsewhere, nor one that is everywhere."""
+    shown = {other for configuration in task.configurations(scale) for other in configuration.parameters.values()}
+    shown |= {bound for entry in task.ranges for bound in (entry.low, entry.high)}
+    return abs(value) >= 10 and value not in (16, 32, 64) and value not in shown
 
 
 def with_brief(task: Task, brief: str) -> Task:
@@ -55,7 +65,8 @@ def test_a_planted_value_is_found_in_brief_seed_and_label(name: str, scale: Scal
     hidden = secrets(task, scale)
     assert hidden, "a held-out configuration that equals one that is searched"
     for parameter, value in hidden.items():
-        for planted in (f"{parameter} = {value}", f"{parameter}={value}", f"{parameter}: {value}"):
+        bare = [str(value)] if tells_by_itself(task, scale, value) else []
+        for planted in (f"{parameter} = {value}", f"{parameter}={value}", f"{parameter}: {value}", *bare):
             text = f"Some words. Best at {planted}, they say."
             with pytest.raises(LeakError, match="brief"):
                 writer(with_brief(task, f"{task.brief}\n{text}"), scale).require_clean(seed_source(task))

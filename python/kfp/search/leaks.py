@@ -18,6 +18,10 @@ WITHHELD = "[withheld]"
 
 # Below this a number on its own says nothing: every text has a 4 in it. With its name it does.
 _TELLING = 10
+# Of words, simdgroups and threadgroups: no text about kernels does without them. With their names they do tell.
+_EVERYWHERE = (16, 32, 64)
+# A contract can't be told without saying what its switches do.
+_SWITCHES = (0, 1)
 # In a message that is made up while a kernel runs, counts and indices coincide with small sizes.
 _TELLING_IN_MESSAGES = 100
 
@@ -33,6 +37,8 @@ _NUMBER = re.compile(
     rf"|(?P<decimal>(?:{_DIGITS}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?P<unit>[kKMG]i?)?(?:[fFhHuUlL]*)"
     rf"){_END}"
 )
+# A 64-bit product is one of words, whatever else there are 64 of.
+_WORD_SIZE = re.compile(r"[\s-]?bits?(?!\w)", re.IGNORECASE)
 _UNITS = {"k": 10**3, "K": 2**10, "Ki": 2**10, "ki": 2**10, "M": 2**20, "Mi": 2**20, "G": 2**30, "Gi": 2**30}
 
 
@@ -49,7 +55,7 @@ class Leak:
 class _Secret:
     name: str
     value: float
-    # Not telling without its name: a number that every search configuration shows, or a very small one.
+    # Not telling without its name: a number that a search configuration or the contract shows, or a very small one.
     only_by_name: bool
 
 
@@ -72,12 +78,14 @@ class Guard:
 
     def _hide(self, configuration: Configuration, *, by_name: bool) -> None:
         seen = {value for visible in self._visible for value in visible.parameters.values()}
+        # The bounds of what a kernel must handle are the contract's own numbers.
+        seen |= {bound for entry in self._task.ranges for bound in (entry.low, entry.high)}
         if configuration.label not in {visible.label for visible in self._visible}:
             self._labels.append(configuration.label)
         for name, value in configuration.parameters.items():
-            if value in {visible.parameters.get(name) for visible in self._visible}:
+            if value in _SWITCHES or value in {visible.parameters.get(name) for visible in self._visible}:
                 continue
-            quiet = by_name or abs(value) < _TELLING or value in seen
+            quiet = by_name or abs(value) < _TELLING or value in _EVERYWHERE or value in seen
             self._secrets.append(_Secret(name, float(value), quiet))
 
     def require_clean(self, text: str, where: str) -> None:
@@ -113,7 +121,7 @@ class Guard:
         secrets = {secret.value: secret for secret in self._secrets if not secret.only_by_name}
         for match, value in _numbers(text):
             secret = secrets.get(value)
-            if secret is not None and abs(value) >= telling:
+            if secret is not None and abs(value) >= telling and not _WORD_SIZE.match(text, match.end()):
                 yield Leak(match.start(), match.end(), f"{match.group(0)!r}, the value of {secret.name}")
 
     def _label_leaks(self, text: str) -> Iterator[Leak]:
