@@ -38,7 +38,7 @@ from kfp.tasks import get_task
 from kfp.tasks.base import Scale, Task
 
 # As published: more where a step of the search is small.
-ITERATIONS = {"wave3d": 15, "keccak": 15, "lbm": 25}
+ITERATIONS = {"wave3d": 15, "keccak_f1600_batch": 15, "lbm": 25}
 DEFAULT_ITERATIONS = 10
 MAX_TOKENS = 32_000
 CALL_SECONDS = 900.0
