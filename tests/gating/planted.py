@@ -41,7 +41,7 @@ class Recipe:
 
 RECIPES: dict[str, Recipe] = {
     "saxpy": Recipe(
-        burden=150,
+        burden=25,
         thread="i",
         kernel="saxpy",
         sizes=("N",),
@@ -50,7 +50,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("a", "2.5f"),
     ),
     "heat2d": Recipe(
-        burden=200,
+        burden=70,
         thread="gid.x",
         kernel="heat_step",
         sizes=("NX", "NY"),
@@ -59,7 +59,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("alpha", "0.2f"),
     ),
     "wave3d": Recipe(
-        burden=250,
+        burden=80,
         thread="gid.x",
         kernel="wave_step",
         sizes=("NX", "NY", "NZ"),
@@ -68,7 +68,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("alpha", "0.18f"),
     ),
     "nbody": Recipe(
-        burden=3000,
+        burden=1500,
         thread="i",
         kernel="nbody_step",
         sizes=("N",),
@@ -86,7 +86,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("eps", "0.2f"),
     ),
     "lbm": Recipe(
-        burden=1000,
+        burden=250,
         thread="gid.x",
         kernel="lbm_step",
         sizes=("NX", "NY"),
@@ -104,7 +104,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("seed", "0xC0FFEE01u"),
     ),
     "lj": Recipe(
-        burden=4000,
+        burden=8000,
         thread="i",
         kernel="lj_step",
         sizes=("N", "M"),
@@ -122,7 +122,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("mu0", "1.0f"),
     ),
     "fft3d": Recipe(
-        burden=500,
+        burden=1200,
         thread="gid.x",
         kernel="fft3d_x",
         sizes=("N",),
@@ -131,7 +131,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=None,
     ),
     "morton": Recipe(
-        burden=250,
+        burden=150,
         thread="tid",
         kernel="morton_stencil",
         sizes=("N",),
@@ -140,7 +140,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("alpha", "0.1f"),
     ),
     "adi3d": Recipe(
-        burden=4000,
+        burden=5000,
         thread="gid.x",
         kernel="adi_x",
         sizes=("NX", "NY", "NZ"),

@@ -33,14 +33,12 @@ def try_all(bench: Bench, task: Task, source: str, draws: Sequence[Drawn], progr
     """One trial per draw, and a further one for each that is also run in checked mode."""
     checked = [drawn for drawn in draws if drawn.checked]
     total = len(draws) + len(checked)
-    trials: list[Trial] = []
 
-    def tell(stage: str, drawn: Drawn) -> None:
-        progress(Progress("run", drawn.configuration.label, len(trials) + 1, total))
+    def teller(before: int) -> Callable[[int, Drawn], None]:
+        return lambda index, drawn: progress(Progress("run", drawn.configuration.label, before + index + 1, total))
 
-    for wanted, in_checked_mode in ((draws, False), (checked, True)):
-        trials += _in_one_process(bench, task, source, wanted, in_checked_mode, trials, tell)
-    return tuple(trials)
+    plain = _in_one_process(bench, task, source, draws, False, teller(0))
+    return (*plain, *_in_one_process(bench, task, source, checked, True, teller(len(draws))))
 
 
 def _in_one_process(
@@ -49,8 +47,7 @@ def _in_one_process(
     source: str,
     draws: Sequence[Drawn],
     checked: bool,
-    before: list[Trial],
-    tell: Callable[[str, Drawn], None],
+    tell: Callable[[int, Drawn], None],
 ) -> list[Trial]:
     other = varied(task, {drawn.configuration: drawn.variation for drawn in draws})
     found: list[Trial] = []
@@ -62,7 +59,7 @@ def _in_one_process(
             reason = "; ".join(problems) or compilation.reason
             return [_trial(drawn, checked, True, verdict, reason) for drawn in draws]
         assert compilation.library is not None
-        for drawn in draws:
+        for index, drawn in enumerate(draws):
             if worker.closed:
                 found.append(_trial(drawn, checked, False, *_NO_ANSWER))
                 continue
@@ -76,7 +73,7 @@ def _in_one_process(
                 drawn.configuration,
                 None,
                 checked=checked,
-                progress=lambda stage, d=drawn: tell(stage, d),  # type: ignore[misc]
+                progress=lambda stage, i=index, d=drawn: tell(i, d),  # type: ignore[misc]
             )
             found.append(_trial(drawn, checked, not drawn.variation.narrowing, run.verdict, run.result.detail))
     return found
