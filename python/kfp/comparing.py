@@ -12,7 +12,9 @@ from kfp import _core, bridge, toolchain
 from kfp.compiling import Compilation, clipped, failure_reason
 from kfp.errors import Error, PlanError, TaskError
 from kfp.plan import Dispatch, Plan, blank, linear
+from kfp.results import Ceilings
 from kfp.running import digest_of, faults_of, references, why
+from kfp.scoring import SUSPECT_SHARE, binding_bound
 from kfp.tasks.base import Arrays, Check, Configuration, Task
 from kfp.timing.looks import SEARCH, Policy, aa_floor
 from kfp.timing.measuring import Executions, PairMeasurement, Unmeasurable, measure_pair
@@ -54,17 +56,19 @@ def compare_compiled(
     policy: Policy = SEARCH,
     cache: Cache = "warm",
     seed: int = 0,
+    ceilings: Ceilings | None = None,
     progress: Callable[[Stage, Configuration], None] = lambda stage, configuration: None,
 ) -> Iterator[ConfigurationComparison]:
     """Compares two kernels that ``worker`` has compiled, one configuration after the other.
 
     A caller that has seen enough (a wrong kernel, a clear loser) stops iterating; a lost worker ends it. ``seed`` is
-    that of the orders in which the arms are sampled. Raises ``kfp.TaskError`` for a fault of the task's.
+    that of the orders in which the arms are sampled. With ``ceilings`` times that beat them are flagged. Raises
+    ``kfp.TaskError`` for a fault of the task's.
     """
     bench = Bench(worker, instruments)
     for number, configuration in enumerate(configurations):
         order_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        pair = _Pair(bench, task, configuration, reference, candidate, policy, cache, order_seed, progress)
+        pair = _Pair(bench, task, configuration, reference, candidate, policy, cache, order_seed, ceilings, progress)
         yield pair.compare()
         if worker.closed:
             return
@@ -127,6 +131,7 @@ class _Pair:
     policy: Policy
     cache: Cache
     order_seed: int
+    ceilings: Ceilings | None
     progress: Callable[[Stage, Configuration], None]
 
     def compare(self) -> ConfigurationComparison:
@@ -155,7 +160,7 @@ class _Pair:
             return self._without_ratio(failure.kind, failure_reason(failure))
         except _core.Error as error:
             return self._without_ratio("protocol", clipped(str(error)))
-        return self._compared(measured, empty)
+        return self._compared(measured, empty, expected)
 
     def _tell(self, stage: Stage) -> None:
         self.progress(stage, self.configuration)
@@ -203,11 +208,17 @@ class _Pair:
         with faults_of(self.task, self.configuration):
             return self.task.check(self.configuration, inputs, outputs, expected), bits
 
-    def _compared(self, measured: PairMeasurement, empty: float) -> ConfigurationComparison:
+    def _compared(self, measured: PairMeasurement, empty: float, expected: Arrays) -> ConfigurationComparison:
         flags = list(measured.flags)
         reference, candidate = arm_timing(measured.reference), arm_timing(measured.candidate)
         if candidate.seconds <= 1.5 * empty < reference.seconds / 4:
             flags.append("suspect: the candidate takes no longer than an empty dispatch")
+        if self.ceilings is not None:
+            with faults_of(self.task, self.configuration):
+                bound = binding_bound(self.task.demands(self.configuration, expected), self.ceilings)
+            if bound is not None and bound.seconds > SUSPECT_SHARE * candidate.seconds:
+                share = 100 * bound.seconds / candidate.seconds
+                flags.append(f"suspect: the candidate reaches {share:.0f} % of the measured ceiling")
         series = Series(
             interval=measured.interval,
             pairs=measured.pairs,

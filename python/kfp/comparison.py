@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 
 from kfp import _core, interface, machine
+from kfp.ceilings import ceilings
 from kfp.comparing import Instruments, arm_timing, compare_compiled, compile_instruments
 from kfp.compiling import Compilation, compile_source
 from kfp.errors import UsageError
@@ -184,6 +185,7 @@ class _Request:
             candidate,
             policy=self.policy,
             cache=self.cache,
+            ceilings=ceilings(self.device, lambda: self.progress(Progress("ceilings"))),
             seed=int(np.random.SeedSequence([self.seed, process]).generate_state(1)[0]),
             progress=lambda stage, c: self.progress(Progress(stage, c.label, numbers[c], total)),
         )

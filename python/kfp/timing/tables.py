@@ -126,7 +126,7 @@ def _notes(result: Comparison) -> list[Line]:
         f"ratio: reference time over candidate time, from pairs in ABBA blocks, {result.cache} cache"
         + (f", in {processes} fresh processes, the process as a random effect" if processes > 1 else "")
         + f"; win: more than {100 * result.margin:.3g} % faster (1 %, or the A/A floor, here "
-        f"{100 * max(floors):.2g} %); {drops} pair{'' if drops == 1 else 's'} dropped; clock tick "
+        f"{100 * max(floors):.1f} %); {drops} pair{'' if drops == 1 else 's'} dropped; clock tick "
         f"{duration(result.device.tick_seconds)}, empty dispatch {duration(max(empties))}"
     )
     return wrapped(text, style="dim")
@@ -144,7 +144,7 @@ def diagnosis_lines(result: Diagnosis) -> list[Line]:
     if result.floor is None:
         return [*lines, Line(""), *wrapped(f"no A/A floor: {result.reason}", style="bad")]
     text = (
-        f"A/A floor {100 * result.floor:.2g} %: 95 % of {len(result.ratios)} comparisons of a kernel with itself were "
+        f"A/A floor {100 * result.floor:.1f} %: 95 % of {len(result.ratios)} comparisons of a kernel with itself were "
         "less than this off 1"
     )
     return [*lines, Line(""), *wrapped(text, style="good" if result.healthy else "doubt")]
