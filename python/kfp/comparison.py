@@ -140,6 +140,8 @@ class _Request:
                 per_process = [rows]
                 break
         rows = tuple(_merge(list(row), self.policy) for row in zip(*per_process, strict=True))
+        if self.device.is_virtual:
+            rows = tuple(unranked(row) for row in rows)
         return self._conclude(rows, diagnostics)
 
     def _in_fresh_process(self, process: int) -> tuple[tuple[Diagnostic, ...], tuple[ConfigurationComparison, ...]]:
@@ -203,7 +205,8 @@ class _Request:
         margin = max(row.margin for row in rows)
         whole = over_configurations(intervals)
         assert whole is not None
-        verdict = rows[0].verdict if len(rows) == 1 else decide(whole, margin)
+        alike = len(rows) == 1 or self.device.is_virtual
+        verdict = rows[0].verdict if alike else decide(whole, margin)
         reason = "; ".join(f"{row.label}: {row.reason}" for row in rows if row.reason)
         return replace(self._result(verdict, reason, rows, diagnostics), interval=whole, margin=margin)
 
@@ -233,6 +236,13 @@ class _Request:
             candidate_sha256=source_hash(self.kernel),
             kfp_version=_core.__version__,
         )
+
+
+def unranked(row: ConfigurationComparison) -> ConfigurationComparison:
+    """As measured on a paravirtualised device, whose times say right or wrong, but not faster or slower."""
+    if not row.compared:
+        return row
+    return replace(row, verdict="undecided", reason="a virtual device: its timings are not ranked")
 
 
 def _merge(rows: list[ConfigurationComparison], policy: Policy) -> ConfigurationComparison:

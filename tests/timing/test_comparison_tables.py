@@ -10,6 +10,7 @@ import constructed
 import numpy as np
 import pytest
 from golden_files import assert_golden
+from kfp.comparison import unranked
 from kfp.conditions import Finding
 from kfp.diagnosis import Diagnosis
 from kfp.tables import plain
@@ -149,6 +150,14 @@ def test_a_forest_of_any_ratios_keeps_its_width_and_its_order():
         assert line.text.count("o") == 1
     _, line = forest([("x", Interval(1.0, 0.0, math.inf, 0.95), "undecided")], 0.01)
     assert (line.text.count("<"), line.text.count(">")) == (1, 1)
+
+
+def test_nothing_is_ranked_on_a_virtual_device():
+    win = row("n=2^20", 1.25, 0.004, "win")
+    assert (unranked(win).verdict, unranked(win).interval) == ("undecided", win.interval)
+    assert "virtual device" in unranked(win).reason
+    wrong = row("n=2^20", 1.0, 0.0, "wrong", **NOTHING)
+    assert unranked(wrong) == wrong
 
 
 def test_diagnosis():
