@@ -94,7 +94,8 @@ def first_result(task: Task, device: Device, pocl: Pocl | None, pairs: int, core
 def main() -> None:
     options = parser(__doc__, pairs=6)
     options.add_argument("--samples", type=int, default=15, help="calls per figure (default 15); 0 for no figures")
-    options.add_argument("--task", action="append", help="these tasks only")
+    names = [task.name for task in all_tasks()]
+    options.add_argument("--task", action="append", choices=names, help="these tasks only")
     bench = open_bench(options.parse_args())
     chosen = [task for task in all_tasks() if bench.options.task is None or task.name in bench.options.task]
     device = machine.resolve(bench.options.device)

@@ -103,7 +103,8 @@ def line(row: Row, parts: Sequence[float]) -> str:
 
 def main() -> None:
     options = parser(__doc__, pairs=3)
-    options.add_argument("--task", action="append", help="these tasks only")
+    names = [task.name for task in all_tasks()]
+    options.add_argument("--task", action="append", choices=names, help="these tasks only")
     options.add_argument("--suite", choices=tuple(SUITES), help="one suite only")
     options.add_argument("--side", choices=("kfp", "pocl"), help=argparse.SUPPRESS)
     chosen = options.parse_args()

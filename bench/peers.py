@@ -92,13 +92,21 @@ def geometric_mean(rows: Sequence[Row]) -> Interval | None:
     return over_configurations([row.interval for row in rows if row.interval is not None])
 
 
+def positive(text: str) -> int:
+    """Of a command line."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected 1 or more, got {value}")
+    return value
+
+
 def parser(description: str | None, pairs: int) -> argparse.ArgumentParser:
     """Of the options that all comparisons with PoCL have; ``pairs`` is the default number."""
     options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    options.add_argument("--pairs", type=int, default=pairs, help=f"pairs of samples per row (default {pairs})")
+    options.add_argument("--pairs", type=positive, default=pairs, help=f"pairs of samples per row (default {pairs})")
     options.add_argument("--device", default="auto", help="auto, cpu or metal")
-    options.add_argument("--cores", type=int, default=CORES, help=f"processor cores for either side (default {CORES})")
+    options.add_argument("--cores", type=positive, default=CORES, help=f"cores of either side (default {CORES})")
     options.add_argument("--without-pocl", action="store_true", help="kfp's own figures only")
     return options
 
@@ -135,7 +143,8 @@ class Bench:
             return
         if overall is not None:
             print(f"{'overall':<{width}} {bounds(overall)}")
-        print(f"ratio: {meaning}; {self.options.cores} cores, {len(rows[0].ours)} samples a row")
+        if rows:
+            print(f"ratio: {meaning}; {self.options.cores} cores, {len(rows[0].ours)} samples a row")
         print(f"peer: {self.pocl.version[:74]}" if self.pocl else f"kfp alone: {self.why_alone}")
 
 

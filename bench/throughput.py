@@ -110,7 +110,8 @@ def repeats_for(seconds: float) -> int:
 
 def main() -> None:
     options = parser(__doc__, pairs=16)
-    options.add_argument("--task", action="append", help="these tasks only")
+    names = [task.name for task in all_tasks("sci")]
+    options.add_argument("--task", action="append", choices=names, help="these tasks only")
     options.add_argument("--scale", choices=("small", "full"), help="one of the two configurations only")
     bench = open_bench(options.parse_args())
     rows, seeds = [], {}

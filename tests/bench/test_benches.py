@@ -75,6 +75,15 @@ def test_a_table_says_that_it_has_no_peer_within_80_columns() -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize("options", [("--task", "saxpi"), ("--pairs", "0"), ("--cores", "-1")], ids=" ".join)
+def test_bad_options_are_refused_in_words(options: tuple[str, str]) -> None:
+    command = [sys.executable, str(BENCH / "throughput.py"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert f"error: argument {options[0]}: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pyopencl.py").write_text("raise ImportError('not here')\n")
     monkeypatch.syspath_prepend(str(BENCH))
