@@ -17,7 +17,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from kfp.errors import UsageError
+from kfp.gating.results import Gate
 from kfp.records import Record
+from kfp.runs.files import read_json
+from kfp.runs.run import Run
+from kfp.tables import Line, grid, wrapped
+from kfp.tasks import get_task
 
 THRESHOLD = 1.05
 CONFIDENCE = 0.95
@@ -199,3 +204,77 @@ def transfer_report(
         resamples=resamples,
         seed=seed,
     )
+
+
+def cases_of(path: Path) -> tuple[Case, ...]:
+    """Of a run's folder its gate, of a CSV file the rows of its table, of a JSON file the gate that it records.
+
+    Raises ``kfp.Error`` for something else, and for a run that was not gated.
+    """
+    if path.is_dir():
+        run = Run(path)
+        if run.gate is None:
+            raise UsageError(f"{path}: this run has no gate, so there is nothing to say of its transfer")
+        return (case_of(run.gate, run.spec.model, path.name),)
+    if path.suffix == ".json":
+        return (case_of(Gate.from_json(read_json(path)), "", path.name),)
+    return read_table(path)
+
+
+def case_of(gate: Gate, model: str, source: str) -> Case:
+    outcomes: dict[str, Outcome] = {
+        "transfers": "transfers",
+        "does not transfer": "does not transfer",
+        "wrong": "wrong",
+    }
+    return Case(
+        suite=get_task(gate.task).suite,
+        task=gate.task,
+        model=model,
+        source=source,
+        in_distribution=gate.in_distribution_gain or 0.0,
+        held_out=gate.held_out_gain,
+        outcome=outcomes.get(gate.verdict, "open"),
+    )
+
+
+def transfer_lines(report: TransferReport) -> list[Line]:
+    rates = (report.overall, *report.suites, *report.models)
+    rows = [
+        (
+            rate.name or "unnamed model",
+            f"{rate.failures} of {rate.wins}",
+            f"{100 * rate.share:.1f} %" if rate.wins else "-",
+            _percents(rate.wilson_lower, rate.wilson_upper),
+            _percents(rate.clustered_lower, rate.clustered_upper),
+            str(rate.wrong),
+            str(rate.open),
+        )
+        for rate in rates
+    ]
+    heading = ("", "don't transfer", "share", "Wilson", "by task", "wrong", "open")
+    texts = grid(heading, rows)
+    lines = [Line(texts[0], "dim"), *(Line(text) for text in texts[1:]), Line("")]
+    lines += wrapped(
+        f"of wins, kernels at least {THRESHOLD:g} times as fast as the seed in distribution; "
+        f"{100 * report.confidence:.0f} % intervals: Wilson, and a bootstrap over tasks ({report.resamples} resamples, "
+        f"seed {report.seed}); open: wins that are undecided, not counted",
+        style="dim",
+    )
+    failed = [case for case in report.cases if case.win and case.outcome in ("does not transfer", "wrong")]
+    if failed:
+        lines += [Line(""), Line("don't transfer:")]
+        listed = [
+            (case.task, case.model or "-", f"{case.in_distribution:.2f}", _held_out(case), case.source)
+            for case in failed
+        ]
+        lines += [Line(text) for text in grid(("", "model", "gain", "held out", "from"), listed, left=(0, 1, 4))]
+    return lines
+
+
+def _percents(lower: float | None, upper: float | None) -> str:
+    return "-" if lower is None or upper is None else f"{100 * lower:.1f} to {100 * upper:.1f} %"
+
+
+def _held_out(case: Case) -> str:
+    return "wrong" if case.outcome == "wrong" or case.held_out is None else f"{case.held_out:.2f}"

@@ -1,4 +1,4 @@
-"""``kfp gate``."""
+"""``kfp gate`` and ``kfp transfer``."""
 
 from __future__ import annotations
 
@@ -60,3 +60,20 @@ def _number(text: str) -> int:
         return int(text, 0)
     except ValueError:
         raise UsageError(f"seed: expected a whole number, got {text!r}") from None
+
+
+@app.command(epilog="Exit codes: 0 a rate, 2 wrong usage, or a run without a gate.")
+def transfer(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, records of gates (.json), tables (.csv).")],
+    seed: Annotated[int, typer.Option(min=0, help="Feeds the bootstrap.")] = 0,
+    json: Json = False,
+) -> int:
+    """How many gains transfer: the rate with its interval, per model and suite."""
+    from kfp.transfer import cases_of, transfer_lines, transfer_report
+
+    report = transfer_report([case for run in runs for case in cases_of(run)], seed=seed)
+    if json:
+        print_json(report.to_json())
+    else:
+        print_lines(transfer_lines(report))
+    return RIGHT

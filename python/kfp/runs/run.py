@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kfp.runs.folder import RunReader
 from kfp.runs.records import Finale, IterationRecord, Provenance, Spec
 from kfp.search.models.base import Usage
+
+if TYPE_CHECKING:
+    from kfp.gating.results import Gate
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,13 @@ class Run:
     @property
     def finale(self) -> Finale | None:
         return self._reader.finale()
+
+    @property
+    def gate(self) -> Gate | None:
+        """Whether the gain of the incumbent transfers; None for a run that was not gated."""
+        from kfp.gating.runs import gate_of
+
+        return gate_of(self.folder)
 
     @property
     def reader(self) -> RunReader:

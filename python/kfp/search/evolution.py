@@ -12,6 +12,7 @@ from typing import get_args
 from kfp import machine
 from kfp.errors import RunError, UsageError
 from kfp.evaluation import evaluate
+from kfp.gating.runs import commit, gate_run
 from kfp.progress import Progress
 from kfp.results import Device, Evaluation, Math
 from kfp.runs.files import is_there
@@ -21,7 +22,7 @@ from kfp.runs.provenance import gather
 from kfp.runs.records import Spec, Strategy
 from kfp.runs.run import Run
 from kfp.search.events import OnSearchProgress, silent
-from kfp.search.finale import conclude
+from kfp.search.finale import conclude, finalists
 from kfp.search.judgement import Referee
 from kfp.search.leaks import Guard
 from kfp.search.loop import Search
@@ -195,7 +196,10 @@ def run(
     command: str = "",
     begun: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Begins the run, or goes on with it, and measures its best kernels at the end. ``begun``: the folder is there."""
+    """Begins the run, or goes on with it, and measures its best kernels at the end. ``begun``: the folder is there.
+
+    A complete run ends with the gate of its incumbent, unless ``referee`` says that nothing is to be measured here.
+    """
     purse = Purse(chosen.model.price, chosen.budget_usd, chosen.budget_tokens)
     writer = prompt_writer(chosen)
     writer.require_clean(chosen.start)
@@ -203,8 +207,10 @@ def run(
     if not is_there(folder_path / "run.json"):
         _require_budget(chosen, purse, writer)
     with _open(chosen, command) as folder:
+        commit(folder.path)
         index = Index()
         stages = _Relay()
+        gated = referee is None
         referee = referee or CompareReferee(
             chosen.task, chosen.device.name, chosen.scale, chosen.math, chosen.seed, stages
         )
@@ -220,11 +226,25 @@ def run(
             ended = search.run(chosen.iterations)
             done = sum(1 for _ in folder.iterations())
             conclude(folder, chosen.task, referee, done, search.tell)
+            if gated and not ended:
+                _gate(chosen, folder, search)
         except BaseException:
             index.update(folder, chosen.iterations, "stopped")
             raise
         index.update(folder, chosen.iterations, "stopped" if ended else "complete")
     return Run(folder_path, chosen.iterations, ended)
+
+
+def _gate(chosen: Options, folder: RunWriter, search: Search) -> None:
+    incumbent = next((entry for entry in finalists(folder) if entry.name == "incumbent"), None)
+    if incumbent is None:
+        return
+    source = folder.candidate(incumbent.iteration, incumbent.candidate.number) or ""
+    sha256 = incumbent.candidate.source_sha256
+    gate_run(
+        folder.path, folder.spec, chosen.task, source, sha256, folder.start, incumbent.search, search.tell,
+        search.tell_stage,
+    )  # fmt: skip
 
 
 def evolve(

@@ -93,6 +93,11 @@ def end_lines(run: Run) -> list[Line]:
         lines += [Line(""), *finale_lines(finale)]
     elif totals.iterations:
         lines += [Line(""), *wrapped("nothing that is right beside the starting kernel, so nothing to measure again")]
+    if run.gate is not None:
+        good = run.gate.verdict == "transfers"
+        lines += wrapped(
+            f"gate of the incumbent: {run.gate.verdict}: {run.gate.reason}", style="good" if good else "bad"
+        )
     lines += [Line(""), *_totals(totals, run)]
     if run.ended:
         lines += wrapped(run.ended, style="bad")
