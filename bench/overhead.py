@@ -104,7 +104,7 @@ def main() -> None:
                 rows.append(cost(within, on_the_clock(worker, execution), on_their_clock(peer), pairs))
             ours = from_python(functools.partial(worker.run, execution))
             rows.append(cost(f"{name}, from Python", ours, from_python(peer.run) if peer else None, pairs))
-        rows.append(alone("crossing to the worker, Python's part", crossing_samples(worker, execution, 25 * pairs)))
+        rows.append(alone("crossing, Python's part", crossing_samples(worker, execution, 25 * pairs)))
     own = [figure("first dispatch", first_dispatch_samples(device, min(pairs, 15)), FIRST_DISPATCH_TARGET_MS)]
     bench.report("kfp's cost over PoCL's, below 1 kfp is cheaper", rows, rows[0].interval, figures=own)
     if not bench.options.json:
