@@ -19,7 +19,9 @@ from kfp.timing.results import Comparison, ConfigurationComparison
 # An undecided comparison is made once more with four times the time.
 MORE = replace(SEARCH, seconds=4 * SEARCH.seconds, most_pairs=4 * SEARCH.most_pairs)
 # Small configurations last a millisecond: half a second holds hundreds of pairs of them.
-SMALL_CLAIM = replace(CLAIM, seconds=0.6, long_seconds=3.0)
+SMALL_CLAIM = replace(CLAIM, seconds=0.6, long_seconds=1.2)
+SMALL_SEARCH = replace(SEARCH, long_seconds=2.0)
+SMALL_MORE = replace(MORE, long_seconds=3.0)
 CLAIM_PROCESSES = 3
 
 _CANDIDATES_FAULT = ("wrong", "pipeline error", "timeout", "crash", "fault", "memory", "refused", "output")
@@ -59,9 +61,12 @@ class CompareReferee:
         return _judgement(comparison, effort, time.monotonic() - started)
 
     def _policy(self, effort: Effort) -> Policy:
+        small = self.scale == "small"
         if effort == "claim":
-            return SMALL_CLAIM if self.scale == "small" else CLAIM
-        return MORE if effort == "more" else SEARCH
+            return SMALL_CLAIM if small else CLAIM
+        if effort == "more":
+            return SMALL_MORE if small else MORE
+        return SMALL_SEARCH if small else SEARCH
 
     def _order_seed(self, candidate: str, incumbent: str, effort: Effort) -> int:
         words = [self.seed, len(effort), *candidate.encode()[-64:], *incumbent.encode()[-64:]]
