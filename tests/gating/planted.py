@@ -90,8 +90,8 @@ RECIPES: dict[str, Recipe] = {
         thread="gid.x",
         kernel="lbm_step",
         sizes=("NX", "NY"),
-        right="- 1.5f * speed2",
-        wrong="+ 0.2f",
+        right="(f[k] - equilibrium) / tau",
+        wrong="(f[k] - equilibrium) / (2.0f * tau)",
         scalar=("tau", "0.8f"),
     ),
     "ising": Recipe(
