@@ -92,13 +92,31 @@ def test_a_run_has_one_look(run: Run) -> None:
     told: list[str] = []
     assert gated(run, BROKEN.replace("nonsense", "other"), told) is None
     assert any("had its look" in line for line in told)
-    entries = Ledger(run.folder / LEDGER).entries()
+    entries = [entry for entry in Ledger(run.folder / LEDGER).entries() if entry.policy == "once"]
     assert [(entry.kind, entry.reason) for entry in entries[:2]] == [("look", "begun"), ("look", "finished")]
     assert entries[2].kind == "refusal"
     assert len(entries) == 3
     assert TASK.published_held_out("small").label in entries[0].configurations
     with pytest.raises(LookRefused, match="not over"):
         Ledger(run.folder / LEDGER).look(Once(), Ask("run", "c", "early", after_search=False), (), "peek", lambda: 1.0)
+
+
+def test_what_the_search_learns_from_hidden_draws_is_on_the_books(tmp_path: Path) -> None:
+    answers = [fenced(costing(0.5)), fenced(costing(0.25, elsewhere=2.0)), fenced(costing(0.4))]
+    run = searched(tmp_path / "run", Scripted(answers), 3)
+    entries = Ledger(run.folder / LEDGER).entries()
+    vetoes = [entry for entry in entries if entry.policy == "veto"]
+    judged = [candidate for record in run.iterations for candidate in record.candidates if candidate.selection]
+    assert [entry.candidate for entry in vetoes] == [candidate.source_sha256 for candidate in judged]
+    assert len(judged) == 3
+    assert {entry.bits for entry in vetoes} == {1.0}
+    finale = run.finale
+    assert finale is not None
+    looked = [entry.candidate for entry in entries if entry.policy == "retro"]
+    assert looked == [finalist.source_sha256 for finalist in finale.finalists]
+    # The same command again adds nothing.
+    searched(run.folder, Scripted(answers), 3)
+    assert Ledger(run.folder / LEDGER).entries() == entries
 
 
 def test_a_changed_ledger_stops_the_gate(run: Run) -> None:

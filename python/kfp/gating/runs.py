@@ -7,7 +7,7 @@ for its owner alone until the record reveals it), ledger.jsonl, and gate/, the g
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from kfp.errors import LookRefused, RunError
@@ -19,7 +19,7 @@ from kfp.ledger.ledger import Ledger
 from kfp.ledger.policies import Ask, Once
 from kfp.progress import OnProgress
 from kfp.runs.files import read, read_json, refusals, write, write_json
-from kfp.runs.records import Spec
+from kfp.runs.records import IterationRecord, Spec
 from kfp.tasks.base import Task
 
 _COMMITMENT, _SEED, _GATE, LEDGER = "gate-commitment.json", "gate-seed", "gate", "ledger.jsonl"
@@ -50,6 +50,23 @@ def committed_seed(run: Path) -> int:
 def gate_of(run: Path) -> Gate | None:
     """The finished gate of a run, None where there is none."""
     return GateFolder(run / _GATE).result()
+
+
+def book_vetoes(run: Path, record: IterationRecord) -> None:
+    """What hidden draws of an iteration gave away to the search: one bit each, promoted or not."""
+    for candidate in record.candidates:
+        for number, judgement in enumerate(candidate.selection):
+            look = f"iteration {record.number}, candidate {candidate.number}, selection {number}"
+            asked = Ask(run.name, candidate.source_sha256, look, after_search=False)
+            labels = [ratio.label for ratio in judgement.ratios]
+            Ledger(run / LEDGER).note(asked, labels, "may it be promoted", "veto", 1.0, None)
+
+
+def book_finalists(run: Path, candidates: Iterable[str], label: str) -> None:
+    """The looks at the published point after the search, of which the search learns nothing."""
+    for sha256 in candidates:
+        asked = Ask(run.name, sha256, f"finalist {sha256}", after_search=True)
+        Ledger(run / LEDGER).note(asked, (label,), "measured again at the end of the run", "retro", 0.0, None)
 
 
 def gate_run(

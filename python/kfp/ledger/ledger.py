@@ -58,24 +58,34 @@ class Ledger:
             looks = self._looks(policy, ask.run)
             reason = policy.refusal(ask, looks)
             if reason:
-                self._append(self._entry(policy, ask, configurations, purpose), kind="refusal", reason=reason)
+                self._append(self._entry(policy.name, ask, configurations, purpose), kind="refusal", reason=reason)
                 raise LookRefused(f"run {ask.run!r}: {policy.name}: {reason}")
             if not any(entry.look == ask.look for entry in looks):
-                begun = self._entry(policy, ask, configurations, purpose)
+                begun = self._entry(policy.name, ask, configurations, purpose)
                 self._append(begun, kind="look", reason="begun")
         found = measure()
         with self._locked():
             looks = [entry for entry in self._looks(policy, ask.run) if entry.reason != "begun"]
             answer = policy.answer(ask, looks, found)
-            finished = self._entry(policy, ask, configurations, purpose)
+            finished = self._entry(policy.name, ask, configurations, purpose)
             self._append(replace(finished, bits=answer.bits, released=answer.released), kind="look", reason="finished")
         return answer
+
+    def note(
+        self, ask: Ask, configurations: Sequence[str], purpose: str, policy: str, bits: float, released: float | None
+    ) -> None:
+        """Records a look that no policy here was asked about; once, however often it is noted."""
+        with self._locked():
+            if any(entry.look == ask.look and entry.policy == policy for entry in self.entries(ask.run)):
+                return
+            entry = self._entry(policy, ask, configurations, purpose)
+            self._append(replace(entry, bits=bits, released=released), kind="look", reason="noted")
 
     def _looks(self, policy: Policy, run: str) -> list[Entry]:
         return [entry for entry in self.entries(run) if entry.kind == "look" and entry.policy == policy.name]
 
     @staticmethod
-    def _entry(policy: Policy, ask: Ask, configurations: Sequence[str], purpose: str) -> Entry:
+    def _entry(policy: str, ask: Ask, configurations: Sequence[str], purpose: str) -> Entry:
         return Entry(
             number=0,
             time=datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -85,7 +95,7 @@ class Ledger:
             look=ask.look,
             configurations=tuple(configurations),
             purpose=purpose,
-            policy=policy.name,
+            policy=policy,
             bits=0.0,
             released=None,
             reason="",

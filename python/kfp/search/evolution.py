@@ -12,7 +12,7 @@ from typing import get_args
 from kfp import machine
 from kfp.errors import RunError, UsageError
 from kfp.evaluation import evaluate
-from kfp.gating.runs import commit, gate_run
+from kfp.gating.runs import book_finalists, book_vetoes, commit, gate_run
 from kfp.progress import Progress
 from kfp.results import Device, Evaluation, Math
 from kfp.runs.files import is_there
@@ -224,7 +224,12 @@ def run(
         purse.require_enough_for(chosen.model, search.request(1, search.prompt()[0]), chosen.candidates)
         try:
             ended = search.run(chosen.iterations)
-            done = sum(1 for _ in folder.iterations())
+            done = 0
+            for record in folder.iterations():
+                done += 1
+                book_vetoes(folder.path, record)
+            hashes = [entry.candidate.source_sha256 for entry in finalists(folder)]
+            book_finalists(folder.path, hashes, chosen.task.published_held_out(chosen.scale).label)
             conclude(folder, chosen.task, referee, done, search.tell)
             if gated and not ended:
                 _gate(chosen, folder, search)
