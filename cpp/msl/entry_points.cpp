@@ -1,5 +1,6 @@
 #include "msl/entry_points.hpp"
 
+#include "msl/grid_guard.hpp"
 #include "msl/inputs.hpp"
 
 namespace kfp::msl {
@@ -8,7 +9,8 @@ namespace {
 class EntryPoint {
 public:
     EntryPoint(const Program& program, const Kernel& kernel, std::size_t number, const CompileOptions& options)
-        : program_(program), kernel_(kernel), number_(std::to_string(number)), options_(options) {}
+        : program_(program), kernel_(kernel), number_(std::to_string(number)), options_(options),
+          held_(held_parameters(program, kernel, options)) {}
 
     // One of the two: optimising a kernel's body twice would double the time that compiling takes.
     std::vector<std::string> lines() const {
@@ -28,22 +30,66 @@ private:
                 launch(),
                 place,
                 held_arguments(),
-                call(),
+                call("false"),
                 "}"};
     }
 
     std::vector<std::string> for_a_threadgroup() const {
+        const GridGuard guard = find_grid_guard(program_, kernel_, held_);
         return {function_pointers,
                 head + std::string("__kfp_group_").append(number_) + "(const __private kfp_launch* __kfp_in) {",
                 launch(),
                 held_arguments(),
-                "for (uint __kfp_z = 0; __kfp_z < __kfp_l.threads_per_threadgroup[2]; ++__kfp_z)",
-                "for (uint __kfp_y = 0; __kfp_y < __kfp_l.threads_per_threadgroup[1]; ++__kfp_y)",
+                "constexpr bool __kfp_clamped = " + is_clamped(guard) + ";",
+                extent(guard, 0),
+                extent(guard, 1),
+                extent(guard, 2),
+                "for (uint __kfp_z = 0; __kfp_z < __kfp_n2; ++__kfp_z)",
+                "for (uint __kfp_y = 0; __kfp_y < __kfp_n1; ++__kfp_y)",
                 "#pragma clang loop vectorize(assume_safety)",
-                "for (uint __kfp_x = 0; __kfp_x < __kfp_l.threads_per_threadgroup[0]; ++__kfp_x) {",
+                "for (uint __kfp_x = 0; __kfp_x < __kfp_n0; ++__kfp_x) {",
                 place,
-                call(),
+                call("__kfp_clamped"),
                 "}}"};
+    }
+
+    // A bound's text with the arguments that are held in the place of the parameters.
+    std::string in_entry_point(Range bound) const {
+        std::string text = "(";
+        for (Index i = bound.begin; i < bound.end; ++i) {
+            std::string word = program_.token(i).text;
+            for (std::size_t p = 0; p < kernel_.info.parameters.size(); ++p) {
+                if (is_held(p) && kernel_.info.parameters[p].name == word) {
+                    word = argument(p);
+                    break;
+                }
+            }
+            text.append(word).append(" ");
+        }
+        return text.append(")");
+    }
+
+    // Whether all bounds are of types that compare with a position as whole numbers of 32 bits.
+    std::string is_clamped(const GridGuard& guard) const {
+        std::string text = guard.empty() ? "false" : "true";
+        for (const std::vector<Range>& bounds : guard.bounds) {
+            for (const Range bound : bounds) {
+                text.append(" && ::__kfp::bounds_positions<decltype(").append(in_entry_point(bound)).append(")>");
+            }
+        }
+        return text;
+    }
+
+    static std::string extent_of(const std::string& axis) { return "__kfp_l.threads_per_threadgroup[" + axis + "]"; }
+
+    std::string extent(const GridGuard& guard, std::size_t axis) const {
+        const std::string n = std::to_string(axis);
+        std::string value = extent_of(n);
+        for (const Range bound : guard.bounds[axis]) {
+            value.insert(0, "::__kfp::clamped<__kfp_clamped>(__kfp_l, " + n + ", ");
+            value.append(", ").append(in_entry_point(bound)).append(")");
+        }
+        return std::string("const uint __kfp_n").append(n).append(" = ").append(value).append(";");
     }
 
     std::string launch() const {
@@ -51,17 +97,7 @@ private:
                ")> __kfp_s [[maybe_unused]]; const kfp_launch __kfp_l = *__kfp_in;";
     }
 
-    // Read once, before the threads run; the checked mode watches every access instead.
-    bool is_held(std::size_t p) const {
-        const Range range = kernel_.parameter_ranges[p];
-        bool in_constant_memory = false;
-        bool by_reference = false;
-        for (Index i = range.begin; i < range.end; ++i) {
-            in_constant_memory = in_constant_memory || program_.is(i, "constant");
-            by_reference = by_reference || program_.is(i, "&");
-        }
-        return kernel_.info.parameters[p].kind == ParameterKind::buffer && in_constant_memory && by_reference && !options_.checked;
-    }
+    bool is_held(std::size_t p) const { return held_.count(kernel_.info.parameters[p].name) != 0; }
 
     static std::string parameter(std::size_t p) {
         return std::string("__kfp_s::template parameter<").append(std::to_string(p)).append(">::");
@@ -94,21 +130,39 @@ private:
         return parameter(p) + "input(__kfp_p." + std::string(input != nullptr ? input->expression : "grid_origin") + "())";
     }
 
-    std::string call() const {
+    // `clamped`: that no thread need ask whether it is beyond the grid.
+    std::string call(const char* clamped) const {
         std::string text = kernel_.callee + "(";
         for (std::size_t p = 0; p < kernel_.info.parameters.size(); ++p) {
             text.append(argument(p)).append(", ");
         }
-        return text.append("__kfp_l.threadgroup_memory);");
+        return text.append("__kfp_l.threadgroup_memory, ").append(clamped).append(");");
     }
 
     const Program& program_;
     const Kernel& kernel_;
     const std::string number_;
     const CompileOptions& options_;
+    const std::set<std::string, std::less<>> held_;
 };
 
 }  // namespace
+
+std::set<std::string, std::less<>> held_parameters(const Program& program, const Kernel& kernel, const CompileOptions& options) {
+    std::set<std::string, std::less<>> names;
+    for (std::size_t p = 0; p < kernel.info.parameters.size() && !options.checked; ++p) {
+        bool in_constant_memory = false;
+        bool by_reference = false;
+        for (Index i = kernel.parameter_ranges[p].begin; i < kernel.parameter_ranges[p].end; ++i) {
+            in_constant_memory = in_constant_memory || program.is(i, "constant");
+            by_reference = by_reference || program.is(i, "&");
+        }
+        if (kernel.info.parameters[p].kind == ParameterKind::buffer && in_constant_memory && by_reference) {
+            names.insert(kernel.info.parameters[p].name);
+        }
+    }
+    return names;
+}
 
 std::vector<std::string> entry_point(const Program& program, const Kernel& kernel, std::size_t number, const CompileOptions& options) {
     return EntryPoint(program, kernel, number, options).lines();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "msl/kernels.hpp"
 
 namespace kfp::msl {
+
+// The parameters whose values are read before the threads run: small ones by reference to constant memory. None in
+// checked mode, which watches every access.
+std::set<std::string, std::less<>> held_parameters(const Program& program, const Kernel& kernel, const CompileOptions& options);
 
 // The lines of kernel number `number`'s entry point.
 std::vector<std::string> entry_point(const Program& program, const Kernel& kernel, std::size_t number, const CompileOptions& options);

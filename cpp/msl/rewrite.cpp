@@ -6,6 +6,7 @@
 
 #include "msl/constant_guards.hpp"
 #include "msl/entry_points.hpp"
+#include "msl/grid_guard.hpp"
 #include "msl/methods.hpp"
 #include "msl/reconvergence.hpp"
 #include "msl/reserved_names.hpp"
@@ -48,6 +49,12 @@ public:
         }
         for (const Declaration& declaration : program.declarations) {
             declarations_[declaration.tokens.begin] = &declaration;
+        }
+        for (const Kernel& kernel : kernels.kernels) {
+            for (const Index open : find_grid_guard(program, kernel, held_parameters(program, kernel, options)).open) {
+                grid_guards_[open + 1] = "!__kfp_clamped && (";
+                grid_guards_[program.match[open]] = ")";
+            }
         }
         find_conditionals();
         for (const FunctionConstantVariable& constant : kernels.constants) {
@@ -106,7 +113,8 @@ private:
         if (const auto found = hidden_parameter_.find(i); found != hidden_parameter_.end()) {
             const Range parameters = found->second->parameters;
             const bool none_given = parameters.empty() || (parameters.end == parameters.begin + 1 && is(parameters.begin, "void"));
-            put_ours(none_given ? "__local char* __kfp_tg" : ", __local char* __kfp_tg", i);
+            put_ours(none_given ? "" : ",", i);
+            put_ours("__local char* __kfp_tg, bool __kfp_clamped", i);
         }
         if (const auto found = methods_.left_out.find(i); found != methods_.left_out.end()) {
             return found->second;
@@ -116,6 +124,9 @@ private:
         }
         if (methods_.into_device_before.count(i) != 0) {
             put_ours("::__kfp::in_device(", i);
+        }
+        if (const auto found = grid_guards_.find(i); found != grid_guards_.end()) {
+            put_ours(found->second, i);
         }
         if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
             for (int n = 0; n < found->second; ++n) {
@@ -625,6 +636,7 @@ private:
     std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
     std::map<Index, const Function*> functions_;
     std::map<Index, const Function*> hidden_parameter_;
+    std::map<Index, std::string> grid_guards_;  // text before these tokens
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
     std::vector<const Declaration*> derived_;

@@ -5,6 +5,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/declarators.cpp
   cpp/msl/diagnostics.cpp
   cpp/msl/entry_points.cpp
+  cpp/msl/grid_guard.cpp
   cpp/msl/hygiene.cpp
   cpp/msl/image_cache.cpp
   cpp/msl/kernels.cpp

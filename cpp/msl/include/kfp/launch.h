@@ -126,6 +126,24 @@ struct thread_place {
     KFP_INLINE triple quad_width() const { return scalar(4); }
 };
 
+// Bounds of the loops over a threadgroup's threads. A comparison of an unsigned position with any of these types is one
+// of unsigned numbers of 32 bits.
+template <class T>
+constexpr constant bool bounds_positions = __is_integral(T) && sizeof(T) <= 4;
+template <class T> constexpr constant bool bounds_positions<T&> = bounds_positions<T>;
+template <class T> constexpr constant bool bounds_positions<const T> = bounds_positions<T>;
+template <class T> constexpr constant bool bounds_positions<const __global T> = bounds_positions<T>;
+
+template <bool clamps, class T>
+KFP_INLINE uint clamped(const kfp_launch& launch, uint axis, uint extent, T bound) {
+    if constexpr (clamps) {
+        const uint origin = launch.threadgroup_position_in_grid[axis] * launch.dispatch_threads_per_threadgroup[axis];
+        const uint left = uint(bound) > origin ? uint(bound) - origin : 0;
+        return left < extent ? left : extent;
+    }
+    return extent;
+}
+
 template <class P>
 struct argument {
     KFP_INLINE static P input(triple v) { return P(v.x); }
