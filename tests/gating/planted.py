@@ -177,13 +177,6 @@ def planted(task: Task, kind: Kind) -> str:
     return _in_body(seed, recipe.kernel, lambda body: re.sub(rf"\b{name}\b", value, body))
 
 
-def held_out_is_seen(task: Task) -> bool:
-    """The published point at small scale is one of the search's sizes: the axis is a menu."""
-    sizes = RECIPES[task.name].sizes
-    point = task.published_held_out("small")
-    return any(all(point.parameters[s] == c.parameters[s] for s in sizes) for c in task.configurations("small"))
-
-
 def _any_of(recipe: Recipe, points: tuple[Configuration, ...]) -> str:
     return " || ".join("(" + " && ".join(f"{s} == {p.integer(s)}u" for s in recipe.sizes) + ")" for p in points)
 

@@ -166,14 +166,22 @@ def _at_the_edges(task: Task, configuration: Configuration, rng: np.random.Gener
         entry, choice = ranges[name], rng.random()
         if choice < 0.5:
             near = measured[int(rng.integers(len(measured)))].integer(name)
-            parameters[name] = _within(entry, near + entry.step * int(rng.choice((-1, 1))))
+            parameters[name] = _next_to(entry, near, up=rng.random() < 0.5)
         elif choice < 0.75:
-            parameters[name] = _within(entry, int(entry.low) + entry.step * int(rng.integers(0, 3)))
+            value = int(entry.low)
+            for _ in range(int(rng.integers(0, 3))):
+                value = _next_to(entry, value, up=True)
+            parameters[name] = value
     return replace(configuration, parameters=parameters)
 
 
-def _within(entry: Range, value: int) -> int:
-    return min(max(value, int(entry.low)), int(entry.high))
+def _next_to(entry: Range, value: int, *, up: bool) -> int:
+    """The next value that the range holds, or the same at its end."""
+    if entry.powers_of_two:
+        other = 2 * value if up else value // 2
+    else:
+        other = value + entry.step if up else value - entry.step
+    return min(max(other, int(entry.low)), int(entry.high))
 
 
 def _named(configuration: Configuration, number: int, law: Law) -> Configuration:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from kfp.plan import Dispatch, Plan, Size3
 from kfp.tasks.base import Array, Arrays, Check, Configuration, Demand, FreeInput, Scale, Task
@@ -16,6 +17,8 @@ Law: TypeAlias = Literal[
 ]
 
 _VALUE_LAWS: tuple[Law, ...] = ("uniform", "skewed", "clustered", "sorted", "constant", "extremes")
+# Edge values are mixed into these; the others would not be what they are.
+_SPRINKLED: tuple[Law, ...] = ("uniform", "skewed", "clustered")
 _ORDER_LAWS: tuple[Law, ...] = ("shuffled", "reversed")
 # Below the smallest normal float32: a device may flush it to zero, which no tolerance minds.
 _SUBNORMAL = 1e-40
@@ -133,7 +136,9 @@ def _under_law(task: Task, configuration: Configuration, inputs: dict[str, Array
 
 
 def _values(rng: np.random.Generator, free: FreeInput, like: Array, law: Law) -> Array:
-    """Values under ``law``, with edge values among them: both bounds, zeros of either sign, a subnormal number."""
+    """Values under ``law``, with edge values among them."""
+    if np.issubdtype(like.dtype, np.integer):
+        return _whole_numbers(rng, int(free.low), int(free.high), like.size, law).astype(like.dtype).reshape(like.shape)
     parts = 2 if np.iscomplexobj(like) else 1
     low, high, size = free.low, free.high, parts * like.size
     unit = rng.random(size)
@@ -148,11 +153,38 @@ def _values(rng: np.random.Generator, free: FreeInput, like: Array, law: Law) ->
     elif law == "extremes":
         unit = np.round(unit)
     flat = low + (high - low) * unit
-    if law in ("uniform", "skewed", "clustered"):
+    if law in _SPRINKLED:
+        # Both bounds, zeros of either sign, a subnormal number.
         edges = [low, high, *(value for value in (0.0, -0.0, _SUBNORMAL) if low <= value <= high)]
-        places = rng.choice(size, min(size, 2 * len(edges)), replace=False)
+        places = _places(rng, size, len(edges))
         flat[places] = np.resize(edges, len(places))
     real = flat.astype(like.real.dtype)
     # Rounding must not leave the range.
     np.clip(real, np.array(low, real.dtype), np.array(high, real.dtype), out=real)
     return real.view(like.dtype).reshape(like.shape)
+
+
+def _whole_numbers(rng: np.random.Generator, low: int, high: int, size: int, law: Law) -> npt.NDArray[np.uint64]:
+    """Of [low, high], which are below 2^64 and not below 0."""
+    values = rng.integers(low, high, size, dtype=np.uint64, endpoint=True)
+    if law == "skewed":
+        shifts = rng.integers(0, max((high - low).bit_length(), 1), size, dtype=np.uint64)
+        values = np.uint64(low) + ((values - np.uint64(low)) >> shifts)
+    elif law == "clustered":
+        values = rng.choice(values[:3], size)
+    elif law == "sorted":
+        values.sort()
+    elif law == "constant":
+        values[:] = values[0]
+    elif law == "extremes":
+        values = rng.choice(np.array([low, high], np.uint64), size)
+    if law in _SPRINKLED:
+        # Both bounds and what is next to them, and where carries go from one half of a word to the other.
+        edges = [value for value in (low, low + 1, high - 1, high, (1 << 32) - 1, 1 << 32) if low <= value <= high]
+        places = _places(rng, size, len(edges))
+        values[places] = np.resize(np.array(edges, np.uint64), len(places))
+    return values
+
+
+def _places(rng: np.random.Generator, size: int, edges: int) -> npt.NDArray[np.int64]:
+    return rng.choice(size, min(size, 2 * edges), replace=False)

@@ -60,6 +60,7 @@ class Fft3d(Task):
     )
     ranges = (Range("N", 8, 1024, "points per axis", powers_of_two=True),)
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; only the data are fresh"
+    free_sizes = ("N",)
     free_inputs = (FreeInput("cube_0", -2.0, 2.0),)
     brief = contract(
         """

@@ -42,7 +42,7 @@ _SIZES: dict[Scale, tuple[tuple[int, int], ...]] = {
     "full": ((32, 120), (64, 60), (128, 30)),
     "small": ((8, 20), (16, 12), (32, 6)),
 }
-_HELD_OUT: dict[Scale, tuple[int, int]] = {"full": (256, 10), "small": (16, 7)}
+_HELD_OUT: dict[Scale, tuple[int, int]] = {"full": (256, 10), "small": (64, 3)}
 # Smallest and largest exponent of N, and about how many cell updates a drawn run may take.
 _DRAWN: dict[Scale, tuple[int, int, int]] = {"full": (4, 8, 10 * 256**3), "small": (3, 5, 6 * 32**3)}
 
@@ -73,6 +73,7 @@ class Morton(Task):
         Range("alpha", 0.0, 1.0 / 6.0, "diffusion number", step=0),
     )
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; alpha and the data are fresh"
+    free_sizes = ("N",)
     free_inputs = (FreeInput("u", -1.0, 1.0),)
     brief = contract(
         """
