@@ -19,7 +19,8 @@ from kfp.gating.draws import draw_all, seed_text
 from kfp.gating.trials import Bench, try_all
 from kfp.limits import Limits
 from kfp.progress import silent
-from kfp.tasks import get_task
+from kfp.sources import seed_source
+from kfp.tasks import all_tasks, get_task
 from kfp.tasks.base import Task
 from kfp.timing.looks import PairVerdict
 from planted import KINDS, RECIPES, Kind, every_task, planted, reference
@@ -311,11 +312,34 @@ def test_command_line(tmp_path: Path) -> None:
         assert refused.stderr.startswith("kfp: ")
 
 
+SLOW_TASK = """
+from kfp.tasks.sci.saxpy import Saxpy
+
+class Slow(Saxpy):
+    name = "slow"
+"""
+
+
 @pytest.mark.full
-def test_command_line_exits_with_0_for_a_transfer(tmp_path: Path) -> None:
-    """The seed as its own candidate has no gain; faster than a slowed seed it would be, but that is not the seed."""
-    (tmp_path / "seed.metal").write_text(planted(get_task("saxpy"), "honest"))
-    assert command("saxpy", "seed.metal", cwd=tmp_path).returncode == 1
+def test_only_a_transfer_exits_with_0(tmp_path: Path) -> None:
+    """A task of one's own, whose seed has a burden."""
+    (tmp_path / "slow.py").write_text(SLOW_TASK)
+    (tmp_path / "slow.metal").write_text(reference(get_task("saxpy")))
+    (tmp_path / "honest.metal").write_text(planted(get_task("saxpy"), "honest"))
+    assert command("slow.py:Slow", "honest.metal", cwd=tmp_path).returncode == 0
+    assert command("slow.py:Slow", "slow.metal", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("name", ["saxpy", "heat2d", "goldilocks_ntt"])
+def test_seeds_are_right_on_every_untimed_draw(name: str) -> None:
+    assert set(trials_of(get_task(name), seed_source(get_task(name)), 11)) == {"right"}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+def test_seeds_are_right_on_very_many_untimed_draws(task: Task) -> None:
+    for seed in range(4):
+        assert set(trials_of(task, seed_source(task), seed, 64)) == {"right"}
 
 
 def test_a_virtual_gpu_ranks_nothing(honest: Gate) -> None:
