@@ -14,7 +14,6 @@ from kfp.tasks.base import (
     Check,
     Configuration,
     Demand,
-    FreeInput,
     Kernel,
     Origin,
     Range,
@@ -80,8 +79,8 @@ class GradShaf(Task):
         Range("mu0", 0.0, 10.0, "permeability", step=0),
         Range("omega", 0.0, 1.0, "relaxation factor", step=0),
     )
-    free_sizes = ("NR", "NZ")
-    free_inputs = (FreeInput("psi", 0.2, 1.0),)
+    # Not NR, nor the data: on three points, or far from the sine, rounding grows beyond the tolerance.
+    free_sizes = ("NZ",)
     brief = contract(
         """
 One Picard step of the Grad-Shafranov equation per pair of dispatches. Point (i, j) is element j * NR + i, i along
