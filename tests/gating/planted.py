@@ -41,7 +41,7 @@ class Recipe:
 
 RECIPES: dict[str, Recipe] = {
     "saxpy": Recipe(
-        burden=25,
+        burden=80,
         thread="i",
         kernel="saxpy",
         sizes=("N",),

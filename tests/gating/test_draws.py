@@ -123,9 +123,7 @@ def test_timed_draws_need_comparable_work(name: str) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**128 - 1), name=st.sampled_from(["saxpy", "heat2d", "nbody", "morton", "goldilocks_ntt"])
-)
+@given(seed=st.integers(0, 2**128 - 1), name=st.sampled_from(["saxpy", "heat2d", "nbody", "morton", "goldilocks_ntt"]))
 def test_other_laws_keep_to_the_range_of_the_input(seed: int, name: str) -> None:
     task = ALL[name]
     draws = [drawn for drawn in untimed(task, seed) if drawn.variation.law != "own"][:4]

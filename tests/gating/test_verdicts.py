@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kfp.gating.results import HeldOut, Trial
-from kfp.gating.verdicts import decide, place, standing
+from kfp.gating.results import GateVerdict, HeldOut, Trial
+from kfp.gating.verdicts import Decision, decide, place, ranked, standing
 from kfp.results import Device, Verdict
 from kfp.tasks.base import Origin
 from kfp.timing.results import ArmTiming, Comparison, ComparisonVerdict, ConfigurationComparison
@@ -166,6 +166,14 @@ def test_bounds_that_are_no_numbers_decide_nothing(bound: float) -> None:
     assert place(Interval(1.0, 0.0, math.inf, 0.95), THRESHOLD) == "across"
     assert place(Interval(2.0, math.nan, math.nan, 0.95), THRESHOLD) == "across"
     assert place(Interval(2.0, 1.0, bound if bound > 0 else math.nan, 0.95), THRESHOLD) == "across"
+
+
+@pytest.mark.parametrize("verdict", ["transfers", "does not transfer", "wrong", "undecided"])
+def test_a_virtual_gpu_ranks_nothing(verdict: GateVerdict) -> None:
+    decision = Decision(verdict, "because")
+    assert ranked(decision, DEVICE) == decision
+    virtual = ranked(decision, replace(DEVICE, is_virtual=True))
+    assert virtual.verdict == ("wrong" if verdict == "wrong" else "undecided")
 
 
 RATIOS = st.floats(0.2, 5.0)

@@ -30,7 +30,7 @@ from kfp.gating.folder import GateFolder, Request
 from kfp.gating.results import Gate, HeldOut, Trial
 from kfp.gating.trials import Bench, try_all
 from kfp.gating.variations import varied
-from kfp.gating.verdicts import NOT_ITS_FAULT, Decision, decide, held_out_row
+from kfp.gating.verdicts import NOT_ITS_FAULT, Decision, decide, held_out_row, ranked
 from kfp.limits import Limits
 from kfp.progress import OnProgress, Progress, silent
 from kfp.results import Ceilings, Math
@@ -180,9 +180,7 @@ class _Session:
         if self.against is not None and drawn is not None:
             against = self._compared("against", drawn_task, (self._published(), *points), self.against)
         held_out = self._rows(drawn_task, published, drawn)
-        decision = decide(in_distribution, trials, held_out, self.threshold)
-        if self.bench.device.is_virtual and decision.verdict in ("transfers", "does not transfer"):
-            decision = Decision("undecided", "the times of a virtual GPU can't be ranked")
+        decision = ranked(decide(in_distribution, trials, held_out, self.threshold), self.bench.device)
         return Gate(
             task=self.task.name,
             device=self.bench.device,

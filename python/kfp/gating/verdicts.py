@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kfp.gating.results import GateVerdict, HeldOut, Standing, Trial
 from kfp.gating.variations import Law
+from kfp.results import Device
 from kfp.tables import significant
 from kfp.timing.results import Comparison, ConfigurationComparison
 from kfp.timing.statistics import Interval
@@ -92,6 +93,13 @@ def decide(
     if open_rows:
         return Decision("undecided", "; ".join(f"{row.label}: {_why(row)}" for row in open_rows[:3]))
     return Decision("transfers", f"more than {percent(threshold)} faster at every held-out configuration")
+
+
+def ranked(decision: Decision, device: Device) -> Decision:
+    """What rests on times counts only where they can be ranked."""
+    if device.is_virtual and decision.verdict in ("transfers", "does not transfer"):
+        return Decision("undecided", "the times of a virtual GPU can't be ranked")
+    return decision
 
 
 def _first_wrong(in_distribution: Comparison, trials: Sequence[Trial], held_out: Sequence[HeldOut]) -> str:
