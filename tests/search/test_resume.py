@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,14 @@ def test_no_room_for_an_answer_is_said_before_it_is_paid_for(tmp_path: Path) -> 
     assert len(log.read_text().split()) == len(TEXTS)
 
 
-def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as cache:
+        os.chmod(cache, 0o777)
+        monkeypatch.setenv("KFP_CACHE_DIR", cache)
+        refused_without_permission(tmp_path)
+
+
+def refused_without_permission(tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
     user = os.geteuid()
