@@ -22,11 +22,12 @@ using namespace metal;
 kernel void saxpy(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
                   constant float& a [[buffer(2)]], constant uint& N [[buffer(3)]],
                   uint i [[thread_position_in_grid]]) {
-    if (i < N) y[i] = a * x[i] + y[i];
+    if (i >= N) return;
+    y[i] = a * x[i] + y[i];
 }
 """
 WRONG = KERNEL.replace("+ y[i]", "- y[i]")
-UNCOMPILED = KERNEL.replace("if (i < N)", "if (j < N)")
+UNCOMPILED = KERNEL.replace("if (i >= N)", "if (j >= N)")
 
 
 def costing(cost: float, elsewhere: float | None = None) -> str:

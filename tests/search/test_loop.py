@@ -114,7 +114,7 @@ def test_hidden_draws_are_in_no_prompt(tmp_path: Path) -> None:
 def test_a_regression_at_the_most_telling_configuration_saves_the_rest(tmp_path: Path) -> None:
     # So slow that the times of the evaluation alone are enough, or one comparison is.
     work = "float z = 0.0f; for (uint k = 0; k < 3000; ++k) z = fma(z, 0.5f, x[(i + k) % N]);"
-    slow = KERNEL.replace("if (i < N)", f"{work}\n    if (i < N && z < 1e30f)")
+    slow = KERNEL.replace("if (i >= N)", f"{work}\n    if (i >= N || z >= 1e30f)")
     referee = ByComment()
     run = search(Scripted([fenced(slow)]), 1, tmp_path, referee)
     (record,) = run.iterations

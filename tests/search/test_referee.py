@@ -12,7 +12,7 @@ TASK = get_task("saxpy")
 POINTS = TASK.configurations("small")[:1]
 # Far beyond every noise: thousands of operations for each element instead of one.
 WORK = "float z = 0.0f; for (uint k = 0; k < 20000; ++k) z = fma(z, 0.5f, x[(i + k) % N]);"
-SLOW = KERNEL.replace("if (i < N)", f"{WORK}\n    if (i < N && z < 1e30f)")
+SLOW = KERNEL.replace("if (i >= N)", f"{WORK}\n    if (i >= N || z >= 1e30f)")
 
 
 def compared(candidate: str, incumbent: str, points: tuple[Configuration, ...] = POINTS) -> Judgement:
