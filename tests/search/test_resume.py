@@ -160,6 +160,8 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def refused_without_permission(tmp_path: Path) -> None:
+    # Another user may be unable to read what Python loads on first use: a whole search loads it before.
+    evolve("saxpy", model=Scripted(["x"]), iterations=1, scale="small", out=tmp_path / "before", referee=ByComment())
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
     user = os.geteuid()
