@@ -39,7 +39,9 @@ from kfp.tasks.zk.fields import GOLDILOCKS, GOLDILOCKS_P, Words, words
 from kfp.tasks.zk.merkle import build, levels, unbuilt
 from kfp.tasks.zk.poseidon2 import (
     CONSTANT_LAWS,
+    CONSTANTS,
     PERMUTATION_TEXT,
+    constant_arguments,
     constants,
     multiplications,
     permutation,
@@ -54,13 +56,6 @@ _HELD_OUT: dict[Scale, tuple[int, int]] = {"full": (4, 17), "small": (4, 7)}
 _DRAWN: dict[Scale, tuple[int, int]] = {"full": (13, 19), "small": (3, 8)}
 _T, _R_F, _R_P = 3, 8, 22
 _SHIFT = 7
-
-_CONSTANTS = (
-    Argument(1, "rc_ext", "ulong", "read"),
-    Argument(2, "rc_int", "ulong", "read"),
-    Argument(3, "ext_mds", "ulong", "read"),
-    Argument(4, "int_diag", "ulong", "read"),
-)
 
 
 class FriRound(Task):
@@ -90,7 +85,7 @@ class FriRound(Task):
             "fri_commit_level",
             (
                 Argument(0, "tree", "ulong", "read_write"),
-                *_CONSTANTS,
+                *constant_arguments(1),
                 Argument(5, "in_offset", "uint", "constant"),
                 Argument(6, "out_offset", "uint", "constant"),
                 Argument(7, "child_count", "uint", "constant"),
@@ -179,7 +174,7 @@ products, at fold^2 + fold + 2 an output and {multiplications(_T, _R_F, _R_P)} a
             7: np.uint32(n_out),
         }
         dispatches = [Dispatch("fri_fold", arguments, *linear(n_out, 256, caps["fri_fold"]))]
-        permutation_buffers = {argument.index: argument.name for argument in _CONSTANTS}
+        permutation_buffers = dict(enumerate(CONSTANTS, 1))
         for (below, children), (above, parents) in pairwise(levels(n_out, 2)):
             sizes = {5: np.uint32(below), 6: np.uint32(above), 7: np.uint32(children)}
             shape = linear(parents, min(64, parents), caps["fri_commit_level"])

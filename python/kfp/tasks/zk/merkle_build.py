@@ -38,8 +38,12 @@ from kfp.tasks.zk.fields import GOLDILOCKS_P
 from kfp.tasks.zk.merkle import build, levels, unbuilt
 from kfp.tasks.zk.poseidon2 import (
     CONSTANT_LAWS,
+    CONSTANTS,
     PERMUTATION_TEXT,
+    ROUND_RANGES,
+    constant_arguments,
     constants,
+    draw_rounds,
     multiplications,
     permutation,
 )
@@ -67,10 +71,7 @@ class MerkleBuild(Task):
             "merkle_build_level",
             (
                 Argument(0, "tree", "ulong", "read_write"),
-                Argument(1, "rc_ext", "ulong", "read"),
-                Argument(2, "rc_int", "ulong", "read"),
-                Argument(3, "ext_mds", "ulong", "read"),
-                Argument(4, "int_diag", "ulong", "read"),
+                *constant_arguments(1),
                 Argument(5, "arity", "uint", "constant"),
                 Argument(6, "t", "uint", "constant"),
                 Argument(7, "r_f", "uint", "constant"),
@@ -87,8 +88,7 @@ class MerkleBuild(Task):
     ranges = (
         Range("arity", 2, 4, "children of a node, 2 or 4; t is 3 for two and 4 for four", powers_of_two=True),
         Range("leaves", 2, 1 << 22, "leaves of the tree"),
-        Range("r_f", 2, 8, "full rounds", step=2),
-        Range("r_p", 1, 32, "partial rounds"),
+        *ROUND_RANGES,
     )
     free_sizes = ("leaves", "r_f", "r_p")
     free_inputs = (FreeInput("leaves", 0, GOLDILOCKS_P - 1),)
@@ -127,7 +127,7 @@ Scored against the tighter of memory bandwidth, at 8 (arity + 1) bytes a parent,
         low, high = _DRAWN[scale]
         arity = int(rng.choice([2, 4]))
         leaves = int(rng.integers(low, high + 1))
-        r_f, r_p = 2 * int(rng.integers(1, 5)), int(rng.integers(1, 33))
+        r_f, r_p = draw_rounds(rng)
         laws = draw_law(rng), int(rng.choice(CONSTANT_LAWS))
         return _configuration(arity, leaves, "drawn", scale, draw_seed(rng), r_f, r_p, *laws)
 
@@ -142,10 +142,9 @@ Scored against the tighter of memory bandwidth, at 8 (arity + 1) bytes a parent,
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
         arity, leaves = configuration.integer("arity"), configuration.integer("leaves")
-        names = ("rc_ext", "rc_int", "ext_mds", "int_diag")
         fixed = {
             0: "tree",
-            **dict(enumerate(names, 1)),
+            **dict(enumerate(CONSTANTS, 1)),
             5: np.uint32(arity),
             6: np.uint32(LANES[arity]),
             7: np.uint32(configuration.integer("r_f")),
@@ -157,7 +156,7 @@ Scored against the tighter of memory bandwidth, at 8 (arity + 1) bytes a parent,
             grid, threadgroup = linear(parents, 64, caps["merkle_build_level"])
             dispatches.append(Dispatch("merkle_build_level", {**fixed, **sizes}, grid, threadgroup))
         tree = given("tree", unbuilt(inputs["leaves"], arity), "state")
-        return Plan((tree, *(given(name, inputs[name]) for name in names)), tuple(dispatches), {"tree": "tree"})
+        return Plan((tree, *(given(name, inputs[name]) for name in CONSTANTS)), tuple(dispatches), {"tree": "tree"})
 
     def reference(self, configuration: Configuration, inputs: Arrays) -> dict[str, Array]:
         return {"tree": build(inputs["leaves"], configuration.integer("arity"), permutation(inputs))}

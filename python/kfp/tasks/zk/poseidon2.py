@@ -7,13 +7,29 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kfp.tasks.base import Arrays
+from kfp.tasks.base import Argument, Arrays, Range
 from kfp.tasks.zk import goldilocks
 from kfp.tasks.zk._common import LAWS, elements
 from kfp.tasks.zk.goldilocks import Words, Workspace
 
 # A constant of a linear layer: low and high half for each limb of a lane.
 _Weights: TypeAlias = tuple[tuple[np.uint64, np.uint64], ...]
+
+
+# The buffers of a permutation's constants, in the order in which kernels take them.
+CONSTANTS = ("rc_ext", "rc_int", "ext_mds", "int_diag")
+
+ROUND_RANGES = (Range("r_f", 2, 8, "full rounds", step=2), Range("r_p", 1, 32, "partial rounds"))
+
+
+def constant_arguments(first: int) -> tuple[Argument, ...]:
+    """The arguments for ``CONSTANTS`` from buffer index ``first`` on."""
+    return tuple(Argument(index, name, "ulong", "read") for index, name in enumerate(CONSTANTS, first))
+
+
+def draw_rounds(rng: np.random.Generator) -> tuple[int, int]:
+    """Full and partial rounds, anywhere in their ranges."""
+    return 2 * int(rng.integers(1, 5)), int(rng.integers(1, 33))
 
 
 @dataclass(frozen=True, eq=False)

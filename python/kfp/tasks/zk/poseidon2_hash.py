@@ -37,8 +37,12 @@ from kfp.tasks.zk._common import (
 from kfp.tasks.zk.fields import GOLDILOCKS_P
 from kfp.tasks.zk.poseidon2 import (
     CONSTANT_LAWS,
+    CONSTANTS,
     PERMUTATION_TEXT,
+    ROUND_RANGES,
+    constant_arguments,
     constants,
+    draw_rounds,
     multiplications,
     permutation,
 )
@@ -64,10 +68,7 @@ class Poseidon2Hash(Task):
             (
                 Argument(0, "in_state", "ulong", "read"),
                 Argument(1, "out_state", "ulong", "write"),
-                Argument(2, "rc_ext", "ulong", "read"),
-                Argument(3, "rc_int", "ulong", "read"),
-                Argument(4, "ext_mds", "ulong", "read"),
-                Argument(5, "int_diag", "ulong", "read"),
+                *constant_arguments(2),
                 Argument(6, "t", "uint", "constant"),
                 Argument(7, "r_f", "uint", "constant"),
                 Argument(8, "r_p", "uint", "constant"),
@@ -80,8 +81,7 @@ class Poseidon2Hash(Task):
     )
     ranges = (
         Range("t", 3, 4, "lanes of a state"),
-        Range("r_f", 2, 8, "full rounds", step=2),
-        Range("r_p", 1, 32, "partial rounds"),
+        *ROUND_RANGES,
         Range("batch", 1, 1 << 22, "states"),
     )
     free_sizes = ("t", "r_f", "r_p", "batch")
@@ -114,7 +114,7 @@ Scored against the tighter of memory bandwidth, at 16 t bytes a state, and the r
 
     def draw(self, rng: np.random.Generator, scale: Scale) -> Configuration:
         t, batch = int(rng.integers(3, 5)), draw_odd(rng, *_DRAWN[scale])
-        r_f, r_p = 2 * int(rng.integers(1, 5)), int(rng.integers(1, 33))
+        r_f, r_p = draw_rounds(rng)
         laws = draw_law(rng), int(rng.choice(CONSTANT_LAWS))
         return _configuration(t, batch, "drawn", scale, draw_seed(rng), r_f, r_p, *laws)
 
@@ -128,11 +128,11 @@ Scored against the tighter of memory bandwidth, at 16 t bytes a state, and the r
 
     def plan(self, configuration: Configuration, inputs: Arrays, caps: Mapping[str, int]) -> Plan:
         batch = configuration.integer("batch")
-        names = ("in_state", "rc_ext", "rc_int", "ext_mds", "int_diag")
+        names = ("in_state", *CONSTANTS)
         arguments = {
             0: "in_state",
             1: "out_state",
-            **dict(enumerate(names[1:], 2)),
+            **dict(enumerate(CONSTANTS, 2)),
             **{6 + i: np.uint32(configuration.integer(name)) for i, name in enumerate(("t", "r_f", "r_p", "batch"))},
         }
         buffers = (
