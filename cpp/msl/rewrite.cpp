@@ -1,12 +1,12 @@
 #include "msl/rewrite.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
 #include "msl/constant_guards.hpp"
 #include "msl/entry_points.hpp"
-#include "msl/grid_guard.hpp"
 #include "msl/methods.hpp"
 #include "msl/reconvergence.hpp"
 #include "msl/reserved_names.hpp"
@@ -51,7 +51,8 @@ public:
             declarations_[declaration.tokens.begin] = &declaration;
         }
         for (const Kernel& kernel : kernels.kernels) {
-            for (const Index open : find_grid_guard(program, kernel, held_parameters(program, kernel, options)).open) {
+            entry_points_.emplace_back(program, kernel, entry_points_.size(), options);
+            for (const Index open : entry_points_.back().guard().open) {
                 grid_guards_[open + 1] = "!__kfp_clamped && (";
                 grid_guards_[program.match[open]] = ")";
             }
@@ -70,7 +71,7 @@ public:
         add_constants();
         define_derived();
         for (std::size_t k = 0; k < kernels_.kernels.size(); ++k) {
-            for (const std::string& line : entry_point(program_, kernels_.kernels[k], k, options_)) {
+            for (const std::string& line : entry_points_[k].lines()) {
                 put_ours(line, kernels_.kernels[k].name_token);
             }
         }
@@ -636,6 +637,7 @@ private:
     std::map<Index, std::vector<const ThreadgroupVariable*>> variables_;
     std::map<Index, const Function*> functions_;
     std::map<Index, const Function*> hidden_parameter_;
+    std::deque<EntryPoint> entry_points_;  // by number of the kernel
     std::map<Index, std::string> grid_guards_;  // text before these tokens
     std::map<Index, const Declaration*> declarations_;
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
