@@ -282,16 +282,11 @@ def test_limits_must_make_sense() -> None:
 def test_an_interrupt_ends_a_wait(worker: _core.Worker) -> None:
     library, _ = worker.compile(SOURCE)
     execution = worker.prepare(library, plan("spin"))
-    # A shell starts what runs in its background with interrupts ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            worker.run(execution)
-        timer.join()
-    finally:
-        signal.signal(signal.SIGINT, before)
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        worker.run(execution)
+    timer.join()
     assert worker.closed
 
 

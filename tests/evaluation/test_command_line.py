@@ -160,14 +160,17 @@ def test_devices() -> None:
 def test_interrupted(kernel: Path) -> None:
     kernel.write_text(SAXPY.replace("y[i] = SCALE", "while (y[i] == y[i]) y[i] = 1.0f; y[i] = SCALE"))
     command = [sys.executable, "-m", "kfp", "evaluate", "saxpy", str(kernel), "--scale", "small"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    # The endless run has begun, and is waited for.
-    for line in process.stderr:
-        if line.startswith("running"):
-            break
-    process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=20)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            # The endless run has begun, and is waited for.
+            for line in process.stderr:
+                if line.startswith("running"):
+                    break
+            process.send_signal(signal.SIGINT)
+            out, error = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert out == ""
     assert error == "kfp: interrupted\n"

@@ -192,7 +192,11 @@ std::string why_unavailable(const Toolchain& toolchain) {
     if (::access(toolchain.clang.c_str(), X_OK) != 0) {
         return "the compiler " + toolchain.clang + " can't be executed: " + std::generic_category().message(errno);
     }
-    if (!fs::is_directory(toolchain.msl_include)) return "its Metal headers are missing from " + toolchain.msl_include;
+    std::error_code error;
+    if (!fs::is_directory(toolchain.msl_include, error)) {
+        const std::string why = error ? ": " + error.message() : std::string();
+        return "its Metal headers are missing from " + toolchain.msl_include + why;
+    }
     return {};
 }
 

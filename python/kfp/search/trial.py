@@ -17,9 +17,11 @@ from kfp.search.judgement import Judgement, Referee
 from kfp.sources import source_hash
 from kfp.tasks.base import Configuration, Scale, Task
 
-# The times of an evaluation are those of a kernel alone, at another time than the incumbent's. Below a millisecond the
-# published harness had medians of one kernel up to 2.9 times apart; a candidate that is further off is not worth pairs.
+# The times of an evaluation are those of a kernel alone, at another time than the incumbent's. The published harness
+# had medians of one kernel up to 2.9 times apart; a candidate that is further off is not worth pairs. A kernel of
+# microseconds can be any number of times slower while something else has the machine: pairs alone tell.
 BELIEVED_WITHIN = 4.0
+BELIEVED_FROM_SECONDS = 1e-3
 HIDDEN_DRAWS = 0x5E1EC7
 
 
@@ -144,11 +146,13 @@ def _lost(first: Judgement, label: str, alone: dict[str, float]) -> bool:
 
 def _alone(evaluation: Evaluation, other: Evaluation) -> dict[str, float]:
     """How many times as fast by the times of either kernel alone, in the candidate's favour: its fastest sample against
-    the incumbent's upper quartile. Empty where one has no times.
+    the incumbent's upper quartile. Empty where one has no times, or times too short to be believed.
     """
     mine = {row.label: min(row.timing.samples) for row in evaluation.configurations if row.timing is not None}
     theirs = {row.label: row.timing.upper_quartile for row in other.configurations if row.timing is not None}
-    return {label: theirs[label] / mine[label] for label in mine} if mine.keys() == theirs.keys() else {}
+    if mine.keys() != theirs.keys() or min(mine.values(), default=0.0) < BELIEVED_FROM_SECONDS:
+        return {}
+    return {label: theirs[label] / mine[label] for label in mine}
 
 
 def _seconds(evaluation: Evaluation) -> dict[str, float]:
