@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kfp.errors import DeviceUnavailable as DeviceUnavailable
     from kfp.errors import Error as Error
     from kfp.errors import LeakError as LeakError
+    from kfp.errors import LedgerError as LedgerError
+    from kfp.errors import LookRefused as LookRefused
     from kfp.errors import ModelError as ModelError
     from kfp.errors import PipelineError as PipelineError
     from kfp.errors import PlanError as PlanError
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from kfp.errors import UsageError as UsageError
     from kfp.evaluation import evaluate as evaluate
     from kfp.gating.gate import gate as gate
+    from kfp.gating.looks import Look as Look
+    from kfp.gating.looks import look as look
+    from kfp.gating.onset import Onset as Onset
+    from kfp.gating.onset import onset as onset
     from kfp.gating.results import Gate as Gate
     from kfp.gating.results import HeldOut as HeldOut
     from kfp.gating.results import Trial as Trial
@@ -71,6 +77,8 @@ _HOMES = {
     "DeviceUnavailable": "kfp.errors",
     "Error": "kfp.errors",
     "LeakError": "kfp.errors",
+    "LedgerError": "kfp.errors",
+    "LookRefused": "kfp.errors",
     "ModelError": "kfp.errors",
     "PipelineError": "kfp.errors",
     "PlanError": "kfp.errors",
@@ -81,6 +89,10 @@ _HOMES = {
     "UsageError": "kfp.errors",
     "evaluate": "kfp.evaluation",
     "gate": "kfp.gating.gate",
+    "Look": "kfp.gating.looks",
+    "look": "kfp.gating.looks",
+    "Onset": "kfp.gating.onset",
+    "onset": "kfp.gating.onset",
     "Gate": "kfp.gating.results",
     "HeldOut": "kfp.gating.results",
     "Trial": "kfp.gating.results",

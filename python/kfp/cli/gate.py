@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +14,16 @@ from kfp.cli.output import print_json, print_lines
 from kfp.errors import UsageError
 
 
-@app.command(epilog="Exit codes: 0 transfers, 1 anything else, 2 wrong usage, 3 this machine can't.")
+class PolicyChoice(str, Enum):
+    """What is released of a look at held-out information."""
+
+    once = "once"
+    ladder = "ladder"
+    thresholdout = "thresholdout"
+    retro = "retro"
+
+
+@app.command(epilog="Exit codes: 0 transfers, 1 anything else, 2 wrong usage or a refused look, 3 this machine can't.")
 def gate(
     task: Annotated[str, typer.Argument(help="Name of a task, or my_task.py:MyTask.")],
     kernel: Annotated[str, typer.Argument(help="File with the kernel, - for stdin.")],
@@ -26,27 +36,41 @@ def gate(
     threshold: Annotated[float, typer.Option(help="A gain is one by more than this ratio.")] = 1.05,
     claimed: Annotated[float | None, typer.Option(help="The gain that the search reported, to be held up to.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the gate: the same command again goes on.")] = None,
+    books: Annotated[
+        Path | None, typer.Option(help="Folder with seed and ledger of the looks; a run's own will do.")
+    ] = None,
+    policy: Annotated[PolicyChoice, typer.Option(help="With --books: what a look may release.")] = PolicyChoice.once,
+    score: Annotated[float | None, typer.Option(help="With --policy thresholdout: the S that the search has.")] = None,
     json: Json = False,
 ) -> int:
     """Does the gain hold at configurations that nobody could have tuned for?"""
     from kfp.cli.progress import ProgressLine
     from kfp.gating.gate import gate as gate_kernel
-    from kfp.gating.tables import gate_lines
+    from kfp.gating.tables import gate_lines, look_lines
 
+    options: dict[str, Any] = {
+        "device": device, "scale": scale.value, "math": math.value, "against": against, "draws": draws,
+        "threshold": threshold, "claimed": claimed,
+    }  # fmt: skip
+    if books is not None:
+        from kfp.gating.looks import look
+
+        if seed or out is not None:
+            raise UsageError("books: the folder has its own seed and keeps the gate; leave out --seed and --out")
+        with ProgressLine() as progress:
+            found = look(
+                task, read_kernel(kernel), books, policy=policy.value, score=score, progress=progress, **options
+            )
+        if json:
+            print_json(found.to_json())
+        else:
+            print_lines(look_lines(found))
+        return RIGHT if found.gate is None or found.gate.verdict == "transfers" else NEGATIVE
+    if policy != PolicyChoice.once or score is not None:
+        raise UsageError("policy: expected --books with it, the folder whose ledger counts the looks")
     with ProgressLine() as progress:
         result = gate_kernel(
-            task,
-            read_kernel(kernel),
-            device=device,
-            scale=scale.value,
-            math=math.value,
-            against=against,
-            draws=draws,
-            seed=_number(seed) if seed else None,
-            threshold=threshold,
-            claimed=claimed,
-            out=out,
-            progress=progress,
+            task, read_kernel(kernel), seed=_number(seed) if seed else None, out=out, progress=progress, **options
         )
     if json:
         print_json(result.to_json())

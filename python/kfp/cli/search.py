@@ -204,6 +204,24 @@ def export(
     return RIGHT
 
 
+@runs_app.command(epilog="Exit codes: 0 no onset, 1 the gain ceased to transfer, 2 wrong usage.")
+def onset(
+    folder: Annotated[Path, typer.Argument(help="Folder of a run, or its name in the list.")], json: Json = False
+) -> int:
+    """Gate every promoted kernel of a finished run: from which iteration on does the gain not transfer?"""
+    from kfp.cli.progress import ProgressLine
+    from kfp.gating.onset import onset as date_onset
+    from kfp.gating.onset import onset_lines
+
+    with ProgressLine() as progress:
+        result = date_onset(_found(folder), progress=progress)
+    if json:
+        print_json(result.to_json())
+    else:
+        print_lines(onset_lines(result))
+    return RIGHT if result.first is None else NEGATIVE
+
+
 def _found(folder: Path) -> Path:
     from kfp.runs.index import runs_folder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kfp.gating.results import Gate, GateVerdict, HeldOut, Standing
 from kfp.gating.verdicts import percent
@@ -10,6 +11,9 @@ from kfp.tables import Line, Style, grid, plain, wrapped
 from kfp.timing.results import Comparison
 from kfp.timing.statistics import Interval
 from kfp.timing.tables import interval_text, ratio_text
+
+if TYPE_CHECKING:
+    from kfp.gating.looks import Look
 
 STYLES: dict[GateVerdict, Style] = {
     "transfers": "good",
@@ -54,6 +58,24 @@ def gate_lines(gate: Gate) -> list[Line]:
         lines += wrapped(f"a weak gate: {gate.weak_axis}", style="doubt")
     lines += wrapped(f"gate seed {gate.gate_seed}, commitment {gate.commitment[:16]}", style="dim")
     return [*lines, Line(""), *wrapped(f"{gate.verdict}: {gate.reason}", style=STYLES[gate.verdict])]
+
+
+def look_lines(look: Look) -> list[Line]:
+    """What the policy releases, and what the answers so far give away."""
+    lines = [*gate_lines(look.gate), Line("")] if look.gate is not None else []
+    if look.policy == "retro":
+        lines += wrapped("the look is on the books, and its result with them; nothing is released", style="good")
+    elif look.policy == "ladder":
+        improved = look.released is not None and (look.best_before is None or look.released > look.best_before)
+        if improved:
+            lines += wrapped(f"Phi {look.released:.3g}: better than anything released before", style="good")
+        else:
+            best = look.best_before if look.best_before is not None else 0.0
+            lines += wrapped(f"no improvement on Phi {best:.3g} by more than the policy's step", style="doubt")
+    elif look.policy == "thresholdout":
+        lines += wrapped(f"Phi {look.released:.3g}, or as near to it as the policy tells")
+    text = f"look {look.looks} of {look.run} under {look.policy}: {look.bits:.2g} bits at most, {look.spent:.2g} in all"
+    return [*lines, *wrapped(text, style="dim")]
 
 
 def _trial_lines(gate: Gate) -> list[Line]:
