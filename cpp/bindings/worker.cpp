@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "bindings/bindings.hpp"
 #include "worker/host.hpp"
 
@@ -50,21 +52,39 @@ std::uint32_t prepare(WorkerHost& worker, std::uint32_t library, const PyPlan& p
     return worker.prepare(library, std::move(image), options, shares);
 }
 
-using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
+constexpr const char* not_numbers = "sample: expected whole numbers from 0, a sequence or an array of them";
 
-std::vector<std::uint32_t> listed(const Numbers& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
+// A list or tuple is read in place: making an array of it first costs more than all the rest of a call.
+std::vector<std::uint32_t> listed(const py::object& numbers) {
+    if (PyList_Check(numbers.ptr()) || PyTuple_Check(numbers.ptr())) {
+        const py::sequence items = py::reinterpret_borrow<py::sequence>(numbers);
+        std::vector<std::uint32_t> values;
+        values.reserve(items.size());
+        py::detail::make_caster<std::uint32_t> number;
+        for (const py::handle item : items) {
+            if (!number.load(item, true)) throw py::type_error(std::string(not_numbers) + ", got " + std::string(py::repr(item)));
+            values.push_back(py::detail::cast_op<std::uint32_t>(number));
+        }
+        return values;
+    }
+    using Array = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
+    const bool whole = py::isinstance<py::array>(numbers) && std::strchr("iu", py::array(numbers).dtype().kind()) != nullptr;
+    if (!whole) throw py::type_error(std::string(not_numbers) + ", got " + std::string(py::repr(numbers)));
+    const auto array = Array::ensure(numbers);
+    return {array.data(), array.data() + array.size()};
+}
 
-std::vector<SampleRequest::Arm> arms_of(const Numbers& executions, const py::object& repeats) {
+std::vector<SampleRequest::Arm> arms_of(const py::object& executions, const py::object& repeats) {
     const std::vector<std::uint32_t> numbers = listed(executions);
-    const bool one_for_all = py::isinstance<py::int_>(repeats);
-    const auto each = one_for_all ? std::vector(numbers.size(), repeats.cast<std::uint32_t>()) : listed(Numbers::ensure(repeats));
+    const bool one_for_all = PyLong_Check(repeats.ptr());
+    const auto each = one_for_all ? std::vector(numbers.size(), repeats.cast<std::uint32_t>()) : listed(repeats);
     if (each.size() != numbers.size()) throw py::value_error("sample: expected a number of repeats per execution");
     std::vector<SampleRequest::Arm> arms;
     for (std::size_t i = 0; i < numbers.size(); ++i) arms.push_back({numbers[i], each[i]});
     return arms;
 }
 
-py::tuple sample(WorkerHost& worker, const Numbers& executions, const Numbers& order, const py::object& repeats,
+py::tuple sample(WorkerHost& worker, const py::object& executions, const py::object& order, const py::object& repeats,
                  bool each_from_reset, std::optional<std::uint32_t> sentinel, std::uint32_t samples_per_window,
                  double agreement, double most_seconds, double idle_seconds) {
     const SampleRequest request{arms_of(executions, repeats), listed(order), each_from_reset, sentinel,

@@ -120,6 +120,10 @@ def test_samples_of_what_is_not_there(worker: _core.Worker) -> None:
         worker.sample([9], [0], 1)
     with pytest.raises(ValueError, match="a number of repeats per execution"):
         worker.sample([execution], [0], [1, 2])
+    for order in (["a"], [-1], [0.5], [None], "0", {}, [2**40]):
+        with pytest.raises(TypeError, match="expected whole numbers"):
+            worker.sample([execution], order, 1)  # type: ignore[arg-type]
+    assert len(worker.sample([np.int64(execution)], (np.int32(0), True - 1), [np.int64(1)])[0]) == 2
     worker.run(execution)
 
 
