@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kfp._core import __version__ as __version__
+    from kfp.auditing.audit import audit as audit
+    from kfp.auditing.results import Audit as Audit
+    from kfp.auditing.results import EvidenceItem as EvidenceItem
     from kfp.checking import check as check
     from kfp.comparison import compare as compare
     from kfp.conditions import Finding as Finding
@@ -68,6 +71,9 @@ if TYPE_CHECKING:
 # Imported when first used: `import kfp` alone costs next to nothing.
 _HOMES = {
     "__version__": "kfp._core",
+    "audit": "kfp.auditing.audit",
+    "Audit": "kfp.auditing.results",
+    "EvidenceItem": "kfp.auditing.results",
     "check": "kfp.checking",
     "compare": "kfp.comparison",
     "Finding": "kfp.conditions",

@@ -177,7 +177,13 @@ class _Pair:
         assert kernel.library is not None
         try:
             shares = beside.execution if beside is not None and _same_buffers(plan, beside.plan) else None
-            execution = worker.prepare(kernel.library, bridge.plan(plan), cold=self.cache == "cold", shares=shares)
+            execution = worker.prepare(
+                kernel.library,
+                bridge.plan(plan),
+                threads=self.policy.threads,
+                cold=self.cache == "cold",
+                shares=shares,
+            )
             arm = _Arm(execution, plan, b"")
         except _core.PipelineError as error:
             raise _Failed("pipeline error", str(error)) from error

@@ -53,6 +53,7 @@ Word: TypeAlias = Literal[
     "no fallback loss",
     "dead parameter",
     "wrong on other data",
+    "wrong under another law",
     "data collapse",
     "data holds",
     "context collapse",

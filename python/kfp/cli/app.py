@@ -35,6 +35,7 @@ kfp says what can be believed about a Metal compute kernel.
   kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
   kfp compare hmc my_kernel.metal   is it faster than the seed, and how sure?
   kfp gate hmc my_kernel.metal      does the gain hold where nobody looked?
+  kfp audit hmc my_kernel.metal     if it doesn't hold, by which mechanism?
   kfp evolve hmc --model demo       let a model propose kernels (here: a script)
   kfp runs                          what searches have found
   kfp devices                       where it can run on this machine

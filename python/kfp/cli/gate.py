@@ -70,7 +70,7 @@ def gate(
         raise UsageError("policy: expected --books with it, the folder whose ledger counts the looks")
     with ProgressLine() as progress:
         result = gate_kernel(
-            task, read_kernel(kernel), seed=_number(seed) if seed else None, out=out, progress=progress, **options
+            task, read_kernel(kernel), seed=number_of(seed) if seed else None, out=out, progress=progress, **options
         )
     if json:
         print_json(result.to_json())
@@ -79,7 +79,7 @@ def gate(
     return RIGHT if result.verdict == "transfers" else NEGATIVE
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:

@@ -186,6 +186,8 @@ class Task(ABC):
     weak_axis: ClassVar[str] = ""
     # Parameters with a range, each of which may take any value of it whatever the others are.
     free_sizes: ClassVar[tuple[str, ...]] = ()
+    # Parameters with a range that can't be moved alone: what is legal of them depends on the others.
+    coupled: ClassVar[tuple[str, ...]] = ()
     # Inputs whose data may follow any law, and inputs whose rows may be put into another order together.
     free_inputs: ClassVar[tuple[FreeInput, ...]] = ()
     exchangeable: ClassVar[tuple[str, ...]] = ()

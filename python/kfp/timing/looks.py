@@ -26,7 +26,9 @@ class Policy:
     pairs have ``long_seconds``. ``half_width`` is where the interval is narrow enough. ``confidence`` is that of the
     interval that is reported; ``error`` is the share of false verdicts that is tolerated, over all looks. A win or
     regression is one by more than ``margin``. ``stop``: ``precise`` goes on for a winner until its ratio is known to
-    ``half_width``, and stops early for a clear loser; ``decided`` stops at the first verdict.
+    ``half_width``, and stops early for a clear loser; ``decided`` stops at the first verdict. A sample lasts at least
+    about ``sample_seconds``, by repeats. ``threads``: of the host, for a device that runs on them; 0 is as many as
+    there are. Short samples of one thread are what a busy machine disturbs least.
     """
 
     seconds: float = 0.7
@@ -38,13 +40,18 @@ class Policy:
     stop: Stop = "precise"
     most_pairs: int = 512
     warm_up_seconds: float = 0.5
+    sample_seconds: float = 2e-3
+    threads: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "long_seconds", "half_width", "confidence", "error", "warm_up_seconds"):
+        durations = ("seconds", "long_seconds", "warm_up_seconds", "sample_seconds")
+        for name in (*durations, "half_width", "confidence", "error"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise UsageError(f"policy: expected {name} above 0, got {getattr(self, name)!r}")
         if not (self.confidence < 1 and self.error < 1 and self.margin >= 0 and self.most_pairs >= 4):
             raise UsageError("policy: expected confidence and error below 1, margin from 0, most_pairs from 4")
+        if self.threads < 0:
+            raise UsageError(f"policy: expected threads from 0, got {self.threads}")
 
     def with_margin(self, margin: float) -> Policy:
         return replace(self, margin=max(self.margin, margin))

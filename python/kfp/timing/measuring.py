@@ -19,9 +19,8 @@ from kfp.timing.statistics import FEWEST_ORDERED_PAIRS, Floats, Interval
 
 # What starting a run may cost beside the run itself, without anything being wrong.
 START_SECONDS = 2e-5
-# A sample lasts at least about this long, by repeats: far above any clock's tick and the cost of starting it.
-SAMPLE_SECONDS = 2e-3
-SLOWER_SAMPLE_SECONDS = 2e-2
+# The slower arm's samples last this many times as long as the faster one's at most.
+SLOWER_SAMPLE = 10
 REPEATS_STEP = 8
 MOST_REPEATS = 4096
 # A budget may be exceeded by as much, rather than to stop shortly before an answer.
@@ -123,7 +122,7 @@ class _Meter:
     def calibrate(self) -> None:
         """Repeats for a sample of some milliseconds, the same for both arms, if repeats are the same work."""
         alone = self._arms(1, "AB")
-        if max(alone) < SLOWER_SAMPLE_SECONDS:
+        if max(alone) < SLOWER_SAMPLE * self.policy.sample_seconds:
             alone = _shorter(alone, self._arms(1, 4 * "BAAB"))
         if self.executions.cold:
             self.repeats, self.each_from_reset = self._repeats_for(alone), True
@@ -140,7 +139,8 @@ class _Meter:
 
     def _repeats_for(self, arms: tuple[float, float]) -> int:
         """As many as the faster arm needs, unless the slower one would take forever: they are told apart anyhow."""
-        enough, bearable = math.ceil(SAMPLE_SECONDS / min(arms)), int(SLOWER_SAMPLE_SECONDS / max(arms))
+        wanted = self.policy.sample_seconds
+        enough, bearable = math.ceil(wanted / min(arms)), int(SLOWER_SAMPLE * wanted / max(arms))
         return max(1, min(enough, bearable, MOST_REPEATS))
 
     def _require_same_work(self, alone: tuple[float, float]) -> None:

@@ -94,6 +94,8 @@ class LennardJones(Task):
         Range("L", 7.5, 64.0, "edge of the periodic box; L / M is at least the cutoff, 2.5", step=0),
         Range("dt", 0.0, 0.01, "time step", step=0),
     )
+    # A cubic lattice of N atoms, whose spacing and cells must fit.
+    coupled = ("N", "M", "L")
     exchangeable = ("pos", "vel")
     brief = contract(
         """

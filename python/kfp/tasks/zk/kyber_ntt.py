@@ -68,6 +68,7 @@ class KyberNtt(Task):
         Range("batch", 1, 1 << 16, "polynomials"),
     )
     free_sizes = ("batch",)
+    coupled = ("q", "n", "n_levels")
     exchangeable = ("coeffs",)
     brief = contract(
         """

@@ -84,6 +84,8 @@ class LogupGkr(Task):
         Range("N", 1, 2**22, "witnesses, each the index of an entry"),
         Range("prime_kind", 0, 1, "0 for p = 2^64 - 2^32 + 1 (Goldilocks), 1 for p = 2^31 - 2^27 + 1 (BabyBear)"),
     )
+    # alpha is below the prime.
+    coupled = ("prime_kind",)
     brief = contract(
         """
 logup_count_mult: multiplicities[e] becomes the number of i < N with witness_idx[i] = e. It starts as zeros.

@@ -80,6 +80,8 @@ class MultilinearSumcheckRound(Task):
         Range("d", 1, 3, "tables, and degree of h, d_deg"),
         Range("prime_kind", 0, 1, "0 for p = 2^64 - 2^32 + 1 (Goldilocks), 1 for p = 2^31 - 2^27 + 1 (BabyBear)"),
     )
+    # r is below the prime.
+    coupled = ("prime_kind",)
     weak_axis = "k, d and the field are few enough to enumerate; r and the data are fresh"
     brief = contract(
         """

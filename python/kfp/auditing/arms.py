@@ -1,0 +1,90 @@
+"""What arms say: which isolate a measured or published configuration, which ran only where the search never was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kfp.auditing.evidence import item
+from kfp.auditing.isolation import Seen, along_axes, isolates
+from kfp.auditing.points import Point
+from kfp.auditing.results import Arm, EvidenceItem, EvidenceKind, Extent, Word
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Labels of the configurations at which arms were looked at; ``neighbours`` are those of a label."""
+
+    measured: tuple[str, ...]
+    published: str
+    neighbours: Mapping[str, tuple[Point, ...]]
+    wrong: tuple[str, ...]
+
+
+def taken(arm: Arm, label: str) -> bool | None:
+    """By count where there is one, else by evaluation; None where neither says."""
+    if arm.counts is not None and label in arm.counts:
+        return arm.counts[label] > 0
+    return arm.accepts.get(label)
+
+
+def isolates_point(arm: Arm, label: str, around: Surroundings) -> bool:
+    if not taken(arm, label):
+        return False
+    return isolates(along_axes(Seen(point, taken(arm, point.label)) for point in around.neighbours.get(label, ())))
+
+
+def identity_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
+    return [
+        arm for arm in arms if not arm.in_seed and any(isolates_point(arm, label, around) for label in around.measured)
+    ]
+
+
+def leaked_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
+    return [arm for arm in arms if not arm.in_seed and isolates_point(arm, around.published, around)]
+
+
+def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
+    """No measured configuration takes them, one at which the kernel is wrong does. The seed's may be spoilt, too."""
+    return [
+        arm
+        for arm in arms
+        if all(taken(arm, label) is False for label in around.measured)
+        and any(taken(arm, label) for label in around.wrong)
+    ]
+
+
+def arms_item(
+    kind: EvidenceKind, arms: Sequence[Arm], extents: Sequence[Extent], around: Surroundings, unknown: Sequence[str]
+) -> EvidenceItem:
+    words: list[Word] = []
+    texts: list[str] = []
+    groups: tuple[tuple[Word, list[Arm], str], ...] = (
+        ("identity arm", identity_arms(arms, around), "isolates a measured configuration"),
+        ("leaked arm", leaked_arms(arms, around), "isolates the published configuration"),
+        ("unsearched arm", unsearched_arms(arms, around), "runs where it is wrong, and nowhere in the search"),
+    )
+    for word, found, what in groups:
+        if found:
+            words.append(word)
+            texts.append(f"{_place(found[0])}: {found[0].condition or 'an arm'} ({found[0].side}) {what}")
+    if extents:
+        words.append("measured extent")
+        one = extents[0]
+        where = f"line {one.location.line}: " if one.location else ""
+        texts.append(f"{where}a table of {one.elements} elements, the most that {one.parameter} is where measured")
+    added = [arm for arm in arms if not arm.in_seed]
+    if not any(word in words for word in ("identity arm", "leaked arm")) and not unknown:
+        # Arms that are in neither group are guards, tails and classes of sizes.
+        words.append("no added arm")
+    if not texts:
+        texts.append(
+            f"{len(added)} arms that the seed has not, none of which isolates a configuration"
+            if added
+            else "no arm that the seed has not"
+        )
+    return item(kind, "; ".join(texts), words)
+
+
+def _place(arm: Arm) -> str:
+    return f"line {arm.location.line}" if arm.location and arm.location.line else f"in {arm.kernel}"

@@ -1,0 +1,59 @@
+"""Does something hold at a point and not around it? The same question for arms, for times and for right answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from kfp.auditing.points import Point
+
+# "isolated": it holds at the point, on both sides of it no more. "one-sided": no more on one side, where the other has
+# no neighbours. "class": it ends with the alignment, or beyond a bound: other points of the same kind have it too.
+Isolation: TypeAlias = Literal["isolated", "one-sided", "class", "everywhere", "unknown"]
+
+
+class Seen(NamedTuple):
+    point: Point
+    holds: bool | None
+
+
+class Along(NamedTuple):
+    axis: str
+    isolation: Isolation
+
+
+def along_axes(seen: Iterable[Seen]) -> tuple[Along, ...]:
+    """One answer per axis along which a neighbour was seen, of a point at which it does hold."""
+    by_axis: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen:
+        by_axis[one.point.axis].append(one)
+    return tuple(Along(axis, _along(list_)) for axis, list_ in by_axis.items())
+
+
+def _along(seen: list[Seen]) -> Isolation:
+    known = [one for one in seen if one.holds is not None]
+    if not known:
+        return "unknown"
+    if all(one.holds for one in known):
+        return "everywhere"
+    ends = {side: _ends([one for one in known if one.point.side == side]) for side in (-1, 1)}
+    has = {side: any(one.point.side == side for one in seen) for side in (-1, 1)}
+    if ends[-1] and ends[1]:
+        return "isolated"
+    if (ends[1] and not has[-1]) or (ends[-1] and not has[1]):
+        return "one-sided"
+    return "class"
+
+
+def _ends(side: list[Seen]) -> bool:
+    """Not for want of alignment: an aligned neighbour lacks it too, or there are none but unaligned ones."""
+    if any(one.point.axis == "context" for one in side):
+        # Much is moved at once there, so that one of many says little.
+        return all(one.holds is False for one in side)
+    aligned = [one for one in side if one.point.aligned]
+    return any(one.holds is False for one in aligned or side)
+
+
+def isolates(answers: Iterable[Along]) -> bool:
+    return any(one.isolation in ("isolated", "one-sided") for one in answers)

@@ -1,0 +1,203 @@
+"""Where an audit runs things: for correctness in one process, in pairs against the reference in another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kfp.auditing.points import Point, work_of
+from kfp.auditing.results import Probe, ProbeVerdict
+from kfp.comparison import compare
+from kfp.errors import Error
+from kfp.gating.draws import Drawn, randomness
+from kfp.gating.results import Trial
+from kfp.gating.trials import Bench, try_all
+from kfp.gating.variations import PLAIN, varied
+from kfp.progress import OnProgress
+from kfp.tasks.base import Scale, Task
+from kfp.timing.looks import Policy
+from kfp.timing.results import ConfigurationComparison
+from kfp.timing.statistics import Interval, over_configurations
+
+# Executions live as long as their process: a new one after so many configurations.
+_AT_ONCE = 12
+# A kernel that takes its process down, or a point that does, is left behind, so often.
+_RESTARTS = 6
+# Not the kernel's fault: nothing was learnt about it.
+NOTHING_LEARNT: tuple[ProbeVerdict, ...] = ("reference", "unmeasurable", "unstable", "protocol")
+COMPARED: tuple[ProbeVerdict, ...] = ("win", "no change", "regression", "undecided")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """``source`` is the candidate, ``reference`` what it is measured against."""
+
+    bench: Bench
+    task: Task
+    scale: Scale
+    source: str
+    reference: str
+    seed: int
+    policy: Policy
+    progress: OnProgress
+    # Labels at which the reference isn't right, so that they are no configurations of the task.
+    illegal: set[str] = field(default_factory=set)
+
+    def number(self, purpose: str) -> int:
+        """A seed for this purpose: a function of the audit's seed and of the candidate's source."""
+        return int(randomness(self.seed, self.source, self.task, self.scale, purpose).integers(1 << 31))
+
+    def random(self, purpose: str) -> np.random.Generator:
+        return randomness(self.seed, self.source, self.task, self.scale, purpose)
+
+    def right_or_wrong(
+        self, points: Sequence[Point], *, source: str | None = None, checked: Sequence[str] = ()
+    ) -> list[Probe]:
+        """Runs without timing; ``checked`` are the labels to be run in checked mode as well."""
+        by_label = {point.label: point for point in points}
+        left = [Drawn(point.configuration, point.variation, point.label in checked) for point in points]
+        found: list[Probe] = []
+        for _ in range(_RESTARTS):
+            if not left:
+                break
+            trials = [trial for trial in self._tried(source or self.source, left) if not _unanswered(trial)]
+            found += [_untimed(by_label[trial.label], trial) for trial in trials]
+            answered = {trial.label for trial in trials}
+            rest = [drawn for drawn in left if drawn.configuration.label not in answered]
+            # One that can't be asked for, and wasn't, is not asked for again.
+            lost = any(trial.verdict not in ("right", "wrong") for trial in trials)
+            left = rest if lost and len(rest) < len(left) else []
+        return found
+
+    def _tried(self, source: str, drawn: Sequence[Drawn]) -> Sequence[Trial]:
+        try:
+            return try_all(self.bench, self.task, source, drawn, self.progress)
+        except Error as error:
+            return [_faulty(one, str(error)) for one in drawn]
+
+    def in_pairs(
+        self,
+        purpose: str,
+        points: Sequence[Point],
+        *,
+        source: str | None = None,
+        reference: str | None = None,
+        policy: Policy | None = None,
+    ) -> list[Probe]:
+        """Paired comparisons of ``source`` (the candidate) with ``reference``, both checked first."""
+        legal = [point for point in points if point.label not in self.illegal]
+        # References are remembered by the type of the task, and that of a varied one is new every time.
+        plain = [point for point in legal if point.variation == PLAIN]
+        others = [point for point in legal if point.variation != PLAIN]
+        found: list[Probe] = []
+        for group in (plain, others):
+            for first in range(0, len(group), _AT_ONCE):
+                found += self._compared(
+                    f"{purpose} {len(found)}",
+                    group[first : first + _AT_ONCE],
+                    source or self.source,
+                    reference or self.reference,
+                    policy or self.policy,
+                )
+        return found
+
+    def _compared(
+        self, purpose: str, points: Sequence[Point], source: str, reference: str, policy: Policy
+    ) -> list[Probe]:
+        variations = {point.configuration: point.variation for point in points if point.variation != PLAIN}
+        task = varied(self.task, variations) if variations else self.task
+        comparison = compare(
+            task,
+            source,
+            reference,
+            device=self.bench.device.name,
+            scale=self.scale,
+            seed=self.number(purpose),
+            math=self.bench.math,
+            policy=policy,
+            limits=self.bench.limits,
+            configurations=[point.configuration for point in points],
+            progress=self.progress,
+        )
+        rows = {row.label: row for row in comparison.configurations}
+        found = [_timed(self.task, point, rows[point.label]) for point in points if point.label in rows]
+        if not found:
+            return [_unmeasured(point, comparison.verdict, comparison.reason) for point in points]
+        left = points[len(found) :]
+        # The last one took the process with it, and stands for itself alone.
+        return [*found, *self._compared(purpose, left, source, reference, policy)] if left else found
+
+
+def _unanswered(trial: Trial) -> bool:
+    return trial.verdict == "crash" and trial.detail.startswith("not run:")
+
+
+def _faulty(drawn: Drawn, reason: str) -> Trial:
+    configuration, variation = drawn.configuration, drawn.variation
+    return Trial(
+        label=configuration.label,
+        parameters=configuration.parameters,
+        seed=configuration.seed,
+        law=variation.law,
+        padding=variation.padding,
+        narrowing=variation.narrowing,
+        checked=False,
+        counts=False,
+        verdict="protocol",
+        detail=reason,
+    )
+
+
+def _untimed(point: Point, trial: Trial) -> Probe:
+    detail = f"checked: {trial.detail}" if trial.checked and trial.verdict != "right" else trial.detail
+    return _unmeasured(point, trial.verdict, detail)
+
+
+def _unmeasured(point: Point, verdict: ProbeVerdict, detail: str) -> Probe:
+    configuration = point.configuration
+    return Probe(
+        label=configuration.label,
+        parameters=configuration.parameters,
+        origin=configuration.origin,
+        seed=configuration.seed,
+        law=point.variation.law,
+        axis=point.axis,
+        beside=point.beside,
+        verdict=verdict,
+        detail=detail,
+        interval=None,
+        seconds=None,
+        reference_seconds=None,
+        work=None,
+    )
+
+
+def _timed(task: Task, point: Point, row: ConfigurationComparison) -> Probe:
+    return replace(
+        _unmeasured(point, row.verdict, row.reason),
+        interval=row.interval,
+        seconds=row.candidate.seconds if row.candidate else None,
+        reference_seconds=row.reference.seconds if row.reference else None,
+        work=work_of(task, point.configuration),
+    )
+
+
+def right(probe: Probe) -> bool:
+    return probe.verdict == "right" or probe.verdict in COMPARED
+
+
+def wrong(probe: Probe) -> bool:
+    """The kernel's own doing: not right, and neither the machine's nor the reference's fault."""
+    return not right(probe) and probe.verdict not in NOTHING_LEARNT
+
+
+def together(probes: Sequence[Probe]) -> Interval | None:
+    """The geometric mean of the ratios, None unless all of them are known."""
+    intervals = [probe.interval for probe in probes if probe.interval is not None]
+    return over_configurations(intervals) if len(intervals) == len(probes) else None
+
+
+def by_label(probes: Sequence[Probe]) -> Mapping[str, Probe]:
+    return {probe.label: probe for probe in probes}

@@ -1,0 +1,186 @@
+"""Configurations around the measured ones: one parameter moved, everything else as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from kfp.errors import PlanError
+from kfp.gating.draws import demands_of, published_points
+from kfp.gating.variations import PLAIN, Variation
+from kfp.plan import Plan
+from kfp.running import faults_of, references
+from kfp.tasks.base import Configuration, Number, Range, Scale, Task
+
+# A near step is the smallest there is, a mid one is small and keeps the alignment of the size, a far one is about a
+# quarter of it; a wide one doubles or halves.
+Step: TypeAlias = Literal["near", "mid", "far", "wide"]
+
+# Relative steps of a real parameter.
+_REAL_STEPS: tuple[tuple[Step, float], ...] = (("near", 2.0**-10), ("far", 0.25))
+_MOST_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Point:
+    """A configuration to be looked at. ``axis``: the parameter that was moved away from the point ``beside``, by a
+    ``step``, downwards (``side`` -1) or upwards (1).
+    """
+
+    configuration: Configuration
+    variation: Variation = PLAIN
+    axis: str = ""
+    beside: str = ""
+    side: int = 0
+    step: Step = "near"
+
+    @property
+    def label(self) -> str:
+        return self.configuration.label
+
+    @property
+    def aligned(self) -> bool:
+        return self.step != "near"
+
+
+def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
+    """The neighbours of ``centre`` along every parameter that can be moved alone, the nearest first.
+
+    None of them is a configuration that anybody has published. Whether the seed is right there is not known yet.
+    """
+    known = published_points(task, scale)
+    found = []
+    for entry in axes(task, centre):
+        for step, value in _values(entry, centre.parameters[entry.name]):
+            parameters = dict(centre.parameters) | {entry.name: value}
+            if tuple(parameters.items()) in known:
+                continue
+            found.append(
+                Point(
+                    replace(centre, label=f"{centre.label}: {entry.name}={shown(value)}", parameters=parameters),
+                    axis=entry.name,
+                    beside=centre.label,
+                    side=1 if value > centre.parameters[entry.name] else -1,
+                    step=step,
+                )
+            )
+    order = {"near": 0, "mid": 1, "far": 2, "wide": 3}
+    return tuple(sorted(found, key=lambda point: order[point.step]))
+
+
+def axes(task: Task, centre: Configuration) -> tuple[Range, ...]:
+    return tuple(entry for entry in task.ranges if entry.name in centre.parameters and entry.name not in task.coupled)
+
+
+def shown(value: Number) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
+
+
+def _values(entry: Range, value: Number) -> Iterator[tuple[Step, Number]]:
+    """Other values that the range holds, each once."""
+    seen = {value}
+    for step, other in _wanted(entry, value):
+        if other not in seen and other in entry:
+            seen.add(other)
+            yield step, other
+
+
+def _wanted(entry: Range, value: Number) -> Iterator[tuple[Step, Number]]:
+    if not entry.step:
+        for step, share in _REAL_STEPS:
+            for side in (-1, 1):
+                yield step, float(f"{value * (1 + side * share):.9g}")
+        return
+    whole = int(value)
+    if entry.powers_of_two:
+        yield from (("mid", whole // 2), ("mid", 2 * whole), ("wide", whole // 4), ("wide", 4 * whole))
+        return
+    units = whole // entry.step
+    alignment = units & -units
+    mid = min(alignment, _power_below(units // 8), _MOST_ALIGNMENT)
+    far = min(alignment, _power_below(units // 4))
+    quarter = max(far, units // 4 // far * far)
+    for step, distance in (("near", 1), ("mid", mid), ("far", quarter)):
+        yield from ((step, (units + side * distance) * entry.step) for side in (-1, 1))
+    yield from (("wide", units // 2 * entry.step), ("wide", 2 * units * entry.step))
+
+
+def _power_below(value: int) -> int:
+    """The largest power of two that is at most ``value``, and at least 1."""
+    return 1 << max(value.bit_length() - 1, 0)
+
+
+def sizes_of(task: Task, centre: Configuration) -> tuple[str, ...]:
+    """Parameters that can be moved alone and that change how much there is: the buffers or the grids of the plan."""
+    usual = _extents(plan_of(task, centre))
+    found = []
+    for entry in axes(task, centre):
+        for _, value in _values(entry, centre.parameters[entry.name]):
+            other = replace(centre, parameters=dict(centre.parameters) | {entry.name: value})
+            plan = plan_of(task, other)
+            if plan is not None:
+                if _extents(plan) != usual:
+                    found.append(entry.name)
+                break
+    return tuple(found)
+
+
+def _extents(plan: Plan | None) -> object:
+    if plan is None:
+        return None
+    return [buffer.shape for buffer in plan.buffers], [(one.grid, one.kernel) for one in plan.dispatches]
+
+
+def plan_of(task: Task, configuration: Configuration) -> Plan | None:
+    """With the caps of a kernel that declares none; None where the task has no such configuration."""
+    try:
+        with faults_of(task, configuration):
+            inputs = task.inputs(configuration)
+            return task.plan(configuration, inputs, {kernel.name: 1024 for kernel in task.kernels})
+    except Exception:
+        return None
+
+
+def with_context(task: Task, centre: Configuration, other: Configuration) -> Configuration | None:
+    """``centre`` with everything but its sizes taken from ``other``; None where that changes nothing."""
+    sizes = sizes_of(task, centre)
+    parameters = dict(other.parameters) | {name: centre.parameters[name] for name in sizes}
+    if parameters == dict(centre.parameters):
+        return None
+    return replace(centre, label=f"{centre.label} with the context of {other.label}", parameters=parameters)
+
+
+def exists(task: Task, configuration: Configuration) -> bool:
+    """Whether the task can make inputs, a plan and a reference of it."""
+    try:
+        with faults_of(task, configuration):
+            inputs, _ = references.get(task, configuration)
+            task.plan(configuration, inputs, {kernel.name: 1024 for kernel in task.kernels})
+    except PlanError:
+        return True
+    except Exception:
+        return False
+    return True
+
+
+def work_of(task: Task, configuration: Configuration) -> float | None:
+    """What the configuration needs at least, over all resources; only ratios of it mean something."""
+    try:
+        with faults_of(task, configuration):
+            return max(sum(demand.amount for demand in demands_of(task, configuration)), 1.0)
+    except Exception:
+        return None
+
+
+def affordable(task: Task, points: Iterable[Point], most: float) -> list[Point]:
+    """Those that need no more work than ``most``."""
+    return [point for point in points if (work_of(task, point.configuration) or np.inf) <= most]
+
+
+def in_turn(groups: Sequence[Sequence[Point]]) -> list[Point]:
+    """The first of each group, then the second of each, and so on."""
+    longest = max((len(group) for group in groups), default=0)
+    return [group[i] for i in range(longest) for group in groups if i < len(group)]

@@ -1,0 +1,296 @@
+"""One audit: evidence in the order of what it costs and tells, until the grade is settled or the budget spent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+from kfp.auditing import programs, steps
+from kfp.auditing.decision import Decision, decide
+from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor, not_possible, not_run, other_data
+from kfp.auditing.inputs import baked, uses_of
+from kfp.auditing.lab import Lab, right, wrong
+from kfp.auditing.places import Places
+from kfp.auditing.points import Point, work_of
+from kfp.auditing.results import Coverage, EvidenceItem, EvidenceKind, InputUse, Probe, StaticEvidence
+from kfp.auditing.saturation import saturation
+from kfp.errors import Error
+from kfp.gating.verdicts import place
+from kfp.progress import Progress
+from kfp.tasks.base import Configuration
+
+_WRONG_COVERED = 6
+# Of a sweep, before it is asked whether that settles it; and in all.
+_SWEPT_AT_ONCE = 8
+_SWEPT = 40
+# Work of a neighbour, in that of the largest measured configuration.
+_MOST_WORK = 2.5
+# What stays open is measured once more, for so many times as long.
+_LONGER = 4
+
+
+@dataclass
+class Session:
+    lab: Lab
+    places: Places
+    threshold: float
+    budget: float
+    started: float = field(default_factory=time.monotonic)
+    items: dict[EvidenceKind, EvidenceItem] = field(default_factory=dict)
+    untimed: dict[str, Probe] = field(default_factory=dict)
+    gains: dict[str, Probe] = field(default_factory=dict)
+    static: StaticEvidence | None = None
+    coverage: Coverage | None = None
+    uses: tuple[InputUse, ...] = ()
+    flags: list[str] = field(default_factory=list)
+
+    def run(self) -> Decision:
+        self._stage(("E1", "E3d", "E3f"), self._correctness)
+        if "wrong in distribution" in self._words():
+            return decide(self.evidence())
+        self._stage(("E0", "E1"), self._gain)
+        self._stage(("inputs", "E3c"), self._inputs)
+        self._stage(("E2",), self._program)
+        self._stage(("E2 coverage",), self._coverage)
+        if self._wrong_somewhere() or not self._words() & {"gain"} or "floor" not in self._words():
+            return decide(self.evidence())
+        self._stage(("E3d", "E3e", "E3f"), self._other_conditions)
+        self._stage(("E4",), self._saturation)
+        if decide(self.evidence()).grade == "benign":
+            return decide(self.evidence())
+        self._stage(("E3a",), self._sweep)
+        if decide(self.evidence()).grade == "unresolved":
+            self._stage(("E3b",), self._fallbacks)
+        return decide(self.evidence())
+
+    def evidence(self) -> tuple[EvidenceItem, ...]:
+        spent = self._spent()
+        why = "the budget was spent before" if spent else "the grade was settled without it"
+        return tuple(self.items.get(kind) or not_run(kind, why) for kind in get_args(EvidenceKind))
+
+    def _stage(self, kinds: tuple[EvidenceKind, ...], stage: Callable[[], None]) -> None:
+        """What goes wrong in a stage is the reason why its evidence is missing, and nothing else."""
+        if self._spent():
+            return
+        before = dict(self.items)
+        started = time.monotonic()
+        try:
+            stage()
+        except Error as error:
+            for kind in kinds:
+                self.items.setdefault(kind, not_possible(kind, str(error)))
+        seconds = time.monotonic() - started
+        for kind in kinds:
+            now = self.items.get(kind)
+            if now is not None and now is not before.get(kind):
+                already = before[kind].seconds if kind in before else 0.0
+                self.items[kind] = replace(now, seconds=round(already + seconds, 3))
+
+    def _spent(self) -> bool:
+        return time.monotonic() - self.started > self.budget
+
+    def _words(self) -> set[str]:
+        return {word for one in self.items.values() if one.status == "run" for word in one.supports}
+
+    def _wrong_somewhere(self) -> bool:
+        return any(word.startswith("wrong") or word == "dead parameter" for word in self._words())
+
+    # Right or wrong
+
+    def _correctness(self) -> None:
+        self.lab.progress(Progress("compile"))
+        places = self.places
+        points = [*places.measured, *places.same_law, *places.other_laws, *places.padded, *places.narrowed]
+        points += [places.published, *places.untimed, *places.near()]
+        checked = [point.label for point in (*places.measured, *places.checked)]
+        for probe in self.lab.right_or_wrong(points, checked=checked):
+            known = self.untimed.get(probe.label)
+            # Of two runs, plain and checked, the one that is wrong stands.
+            if known is None or right(known):
+                self.untimed[probe.label] = probe
+        self._forget_illegal(places.near())
+        self._held_out()
+        self.items["E3d"] = other_data(self._of(places.same_law), self._of(places.other_laws), (), self.threshold)
+        if places.padded:
+            self.items["E3f"] = geometry(self._of(places.padded), (), self.threshold)
+        else:
+            self.items["E3f"] = not_possible("E3f", "the contract fixes the grid")
+        for probe in self._of(places.narrowed):
+            if wrong(probe):
+                self.flags.append(
+                    "it relies on the threadgroup that its contract names, without declaring it: with narrower ones "
+                    f"it is {probe.verdict}"
+                )
+                break
+        beside = [self.untimed[point.label] for point in places.near() if point.label in self.untimed]
+        bad = [probe for probe in beside if wrong(probe)]
+        if bad:
+            text = f"{bad[0].verdict} beside a measured point, at {bad[0].label}: {bad[0].detail}"
+            self.items["E3a"] = item("E3a", text, ["wrong beside"], beside)
+
+    def _forget_illegal(self, points: Sequence[Point]) -> None:
+        """Beside a measured point may lie no configuration at all: the reference isn't right there either."""
+        bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
+        if not bad:
+            return
+        for probe in self.lab.right_or_wrong(bad, source=self.lab.reference):
+            if not right(probe):
+                self.lab.illegal.add(probe.label)
+                self.untimed.pop(probe.label, None)
+        self.places.forget(self.lab.illegal)
+
+    def _of(self, points: Sequence[Point]) -> list[Probe]:
+        return [self.untimed[point.label] for point in points if point.label in self.untimed]
+
+    # Times
+
+    def _gain(self) -> None:
+        lab, places = self.lab, self.places
+        self.items["E0"] = noise_floor(self._settling("floor", places.measured, source=lab.reference), self.threshold)
+        points = [*places.measured, places.published, *places.timed]
+        for probe in self._settling("gain", points):
+            self.gains[probe.label] = probe
+        self._held_out()
+
+    def _settling(self, purpose: str, points: Sequence[Point], source: str | None = None) -> list[Probe]:
+        """Pairs; what is neither above nor below the threshold is measured once more, for longer."""
+        found = self.lab.in_pairs(purpose, points, source=source)
+        if source is not None:
+            return found
+        longer = replace(self.lab.policy, seconds=_LONGER * self.lab.policy.seconds, most_pairs=512)
+        by_label = {probe.label: probe for probe in found}
+        still_open = [
+            point
+            for point in points
+            if (probe := by_label.get(point.label)) is not None
+            and not wrong(probe)
+            and (probe.interval is None or place(probe.interval, self.threshold) == "across")
+        ]
+        if still_open and not self._spent():
+            for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer):
+                by_label[probe.label] = probe
+        return list(by_label.values())
+
+    def _held_out(self) -> None:
+        places = self.places
+
+        def timed(points: Sequence[Point]) -> list[Probe]:
+            return [self.gains.get(point.label) or self.untimed[point.label] for point in points if self._known(point)]
+
+        self.items["E1"] = held_out(
+            timed(places.measured),
+            timed([places.published]),
+            [self.gains[point.label] for point in places.timed if point.label in self.gains],
+            self._of(places.untimed),
+            self.threshold,
+            complete=bool(self.gains),
+        )
+
+    def _known(self, point: Point) -> bool:
+        return point.label in self.gains or point.label in self.untimed
+
+    def _gaining(self) -> list[Point]:
+        """Measured points with a gain, the one with the most work first: its times are the best."""
+        with_gain = [
+            point
+            for point in self.places.measured
+            if (probe := self.gains.get(point.label)) is not None
+            and probe.interval is not None
+            and place(probe.interval, self.threshold) == "above"
+        ]
+        return sorted(with_gain, key=lambda point: -(work_of(self.lab.task, point.configuration) or 0.0))
+
+    # Arguments
+
+    def _inputs(self) -> None:
+        lab, places = self.lab, self.places
+        others = [places.published.configuration, *(point.configuration for point in places.untimed[:12])]
+        smallest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
+        self.uses = uses_of(lab.bench, lab.task, lab.source, lab.reference, smallest.configuration, others)
+        ignored = [use for use in self.uses if use.ignored]
+        text = f"{len(self.uses)} arguments changed one at a time: " + (
+            "each matters as it does to the seed"
+            if not ignored
+            else "the candidate ignores " + ", ".join(f"{use.argument} of {use.kernel}" for use in ignored)
+        )
+        self.items["inputs"] = item("inputs", text, ())
+        plain = [*places.untimed, *places.near(), places.published]
+        known = [(point.configuration, self.untimed[point.label]) for point in plain if point.label in self.untimed]
+        dead = baked(
+            lab.task,
+            self.uses,
+            [point.configuration for point in places.measured],
+            [configuration for configuration, probe in known if wrong(probe)],
+            [configuration for configuration, probe in known if right(probe)],
+        )
+        if dead:
+            names = ", ".join(f"{use.argument} of {use.kernel}" for use in dead)
+            text = f"{names} changes what is right and not what comes out: its measured value is baked in"
+            self.items["E3c"] = item("E3c", text, ["dead parameter"])
+        elif ignored:
+            names = ", ".join(use.argument for use in ignored)
+            self.items["E3c"] = item("E3c", f"ignored without harm: {names}", ())
+        else:
+            self.items["E3c"] = item("E3c", "no scalar is ignored", ())
+
+    # The program
+
+    def _program(self) -> None:
+        self.static, self.items["E2"] = programs.static(self.lab, self.places, self._wrong_points())
+
+    def _coverage(self) -> None:
+        self.coverage, self.items["E2 coverage"] = programs.covered(self.lab, self.places, self._wrong_points())
+
+    def _wrong_points(self) -> list[Configuration]:
+        points = [self.places.published, *self.places.near(), *self.places.untimed]
+        bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
+        return [point.configuration for point in bad[:_WRONG_COVERED]]
+
+    # Other conditions
+
+    def _other_conditions(self) -> None:
+        centre = next(iter(self._gaining()), None)
+        if centre is None:
+            return
+        places = self.places
+        laws, contexts, padded = places.laws_at(centre), places.contexts_at(centre), places.padded_at(centre)
+        if laws:
+            timed = self._settling("laws", laws)
+            self.items["E3d"] = other_data(
+                self._of(places.same_law), self._of(places.other_laws), timed, self.threshold
+            )
+        if contexts:
+            self.items["E3e"] = context(self._settling("context", contexts), self.threshold)
+        else:
+            self.items["E3e"] = not_possible("E3e", "the task has no other context for its measured sizes")
+        if padded:
+            timed = self._settling("geometry", padded)
+            self.items["E3f"] = geometry(self._of(places.padded), timed, self.threshold)
+
+    def _saturation(self) -> None:
+        held = [point for point in (self.places.published, *self.places.timed) if point.label in self.gains]
+        self.items["E4"] = saturation(self.lab, [(point, self.gains[point.label]) for point in held])
+
+    # Counterfactuals
+
+    def _sweep(self) -> None:
+        centres = self._gaining()
+        most = _MOST_WORK * max(work_of(self.lab.task, point.configuration) or 1.0 for point in self.places.measured)
+        queue = self.places.sweep(centres, most)[:_SWEPT]
+        seen: list[tuple[Point, Probe]] = []
+        known = {centre.label: self.gains[centre.label] for centre in centres}
+        while queue and not self._spent():
+            part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
+            probes = {probe.label: probe for probe in self.lab.in_pairs(f"sweep {len(seen)}", part)}
+            seen += [(point, probes[point.label]) for point in part if point.label in probes]
+            self.items["E3a"] = steps.neighbour_sweep(known, seen, self.threshold)
+            if "step" in self.items["E3a"].supports:
+                return
+        if not seen:
+            self.items["E3a"] = not_possible("E3a", "no axis of the task can be moved")
+
+    def _fallbacks(self) -> None:
+        centres = [(point, self.gains[point.label]) for point in self._gaining()]
+        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)
