@@ -32,6 +32,36 @@ const char* name_of(ParameterKind kind) {
     return "other";
 }
 
+py::list tokens_of(const Intermediate& self) {
+    py::list tokens;
+    for (const auto& [line, column, origin, text] : self.map.tokens) tokens.append(py::make_tuple(text, line, column, origin));
+    return tokens;
+}
+
+py::list origins_of(const Intermediate& self) {
+    py::list origins;
+    for (const auto& [macro, line, column, parent] : self.map.origins) {
+        origins.append(py::make_tuple(macro, line, column, parent));
+    }
+    return origins;
+}
+
+py::object token_or_none(std::uint32_t token) {
+    return token == SourceMap::nowhere ? py::object(py::none()) : py::object(py::int_(token));
+}
+
+py::list lines_of(const Intermediate& self) {
+    py::list lines;
+    for (const std::uint32_t token : self.map.lines) lines.append(token_or_none(token));
+    return lines;
+}
+
+py::list arrays_of(const Intermediate& self) {
+    py::list arrays;
+    for (const auto& [token, bytes] : self.threadgroup_arrays) arrays.append(py::make_tuple(token_or_none(token), bytes));
+    return arrays;
+}
+
 }  // namespace
 
 void bind_reports(py::module_& module) {
@@ -58,6 +88,15 @@ void bind_reports(py::module_& module) {
         .def_readonly("diagnostics", &CompileReport::diagnostics)
         .def_readonly("kernels", &CompileReport::kernels)
         .def_readonly("seconds", &CompileReport::seconds);
+    py::class_<Intermediate>(module, "Intermediate")
+        .def_readonly("report", &Intermediate::report)
+        .def_readonly("program", &Intermediate::program)
+        .def_readonly("inlined", &Intermediate::inlined)
+        .def_readonly("reason", &Intermediate::reason)
+        .def_property_readonly("tokens", &tokens_of)
+        .def_property_readonly("origins", &origins_of)
+        .def_property_readonly("lines", &lines_of)
+        .def_property_readonly("threadgroup_arrays", &arrays_of);
     py::class_<RunReport>(module, "RunReport")
         .def_readonly("device_seconds", &RunReport::device_seconds)
         .def_readonly("wall_seconds", &RunReport::wall_seconds,

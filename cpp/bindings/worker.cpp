@@ -30,14 +30,35 @@ Math math_named(const std::string& name) {
 }
 
 std::pair<std::uint32_t, CompileReport> compile(WorkerHost& worker, const py::object& source, const std::string& math,
-                                                bool checked, bool check_only) {
+                                                bool checked, bool check_only, const std::string& counting,
+                                                std::uint32_t counters) {
     CompileOptions options;
     options.math = math_named(math);
     options.checked = checked;
     options.check_only = check_only;
+    options.counting = counting;
+    options.counters = counters;
     const auto text = source.cast<std::string>();
     const py::gil_scoped_release released;
     return worker.compile(text, options);
+}
+
+Intermediate intermediate(WorkerHost& worker, const py::object& source, const std::string& math, bool checked) {
+    CompileOptions options;
+    options.math = math_named(math);
+    options.checked = checked;
+    const auto text = source.cast<std::string>();
+    const py::gil_scoped_release released;
+    return worker.intermediate(text, options);
+}
+
+py::array_t<std::uint64_t> take_counts(WorkerHost& worker, std::uint32_t library) {
+    std::vector<std::uint64_t> counts;
+    {
+        const py::gil_scoped_release released;
+        counts = worker.take_counts(library);
+    }
+    return py::array_t<std::uint64_t>(static_cast<py::ssize_t>(counts.size()), counts.data());
 }
 
 std::uint32_t prepare(WorkerHost& worker, std::uint32_t library, const PyPlan& plan, bool checked, std::uint64_t order_seed,
@@ -131,7 +152,10 @@ void bind_worker(py::module_& module) {
         .def_property_readonly("pid", &WorkerHost::pid)
         .def_property_readonly("closed", &WorkerHost::closed)
         .def("compile", &compile, py::arg("source"), py::kw_only(), py::arg("math") = "fast", py::arg("checked") = false,
-             py::arg("check_only") = false)
+             py::arg("check_only") = false, py::arg("counting") = "", py::arg("counters") = 0)
+        .def("intermediate", &intermediate, py::arg("source"), py::kw_only(), py::arg("math") = "fast",
+             py::arg("checked") = true)
+        .def("take_counts", &take_counts, py::arg("library"))
         .def("prepare", &prepare, py::arg("library"), py::arg("plan"), py::kw_only(), py::arg("checked") = false,
              py::arg("order_seed") = 0, py::arg("threads") = 0, py::arg("cold") = false, py::arg("shares") = py::none())
         .def("run", &WorkerHost::run, py::arg("execution"), py::kw_only(), py::arg("reset") = true,

@@ -45,6 +45,10 @@ struct CompileOptions {
     // Diagnostics, signatures and pipeline limits only; the resulting library can't be run.
     bool check_only = false;
     std::vector<FunctionConstant> constants;
+    // Unless empty, what the image is made of instead of what the compiler makes of the source: Intermediate::program of
+    // the same source and options, with code put in that counts in `counters` numbers of 64 bits.
+    std::string counting;
+    std::uint32_t counters = 0;
 };
 
 enum class Severity : std::uint8_t { note, warning, error };
@@ -81,6 +85,43 @@ struct CompileReport {
     std::vector<Diagnostic> diagnostics;
     std::vector<KernelInfo> kernels;
     double seconds = 0.0;  // wall time of the compilation
+};
+
+// Where the places in an intermediate program lead to in the user's own text. Its lines hold a token each.
+struct SourceMap {
+    static constexpr std::uint32_t nowhere = UINT32_MAX;
+    struct Token {
+        std::uint32_t line = 0;  // 1-based, as is the column; of a macro's expansion: where the macro is used
+        std::uint32_t column = 0;
+        std::uint32_t origin = 0;  // index into origins; 0: written out in the source
+        std::string text;
+    };
+    // A place in the body of a macro, and the same for the use of that macro.
+    struct Origin {
+        std::string macro;
+        std::uint32_t line = 0;
+        std::uint32_t column = 0;
+        std::uint32_t parent = 0;
+    };
+    std::vector<Token> tokens;
+    std::vector<Origin> origins;
+    std::vector<std::uint32_t> lines;  // lines[0] is line 1: index into tokens, or nowhere
+};
+
+struct ThreadgroupArray {
+    std::uint32_t token = SourceMap::nowhere;  // its name
+    std::uint64_t bytes = 0;
+};
+
+// What the compiler makes of a program before it optimises, as text, and the same with every call of the program's own
+// functions put in line. One function per kernel: void __kfp_thread_<i>(const kfp_launch*, x, y, z).
+struct Intermediate {
+    CompileReport report;
+    std::string program;
+    std::string inlined;
+    std::string reason;  // why either is empty although the source compiles
+    SourceMap map;
+    std::vector<ThreadgroupArray> threadgroup_arrays;
 };
 
 class Execution;
@@ -146,6 +187,8 @@ public:
     // Throws PlanError, PipelineError (a kernel that is missing, too many threads, too much threadgroup memory).
     virtual std::unique_ptr<Execution> prepare(const Plan& plan, std::span<const std::byte> contents,
                                                const RunOptions& options, Progress* progress) = 0;
+    // What a counting image has counted since the last call; empty for all others.
+    virtual std::vector<std::uint64_t> take_counts() { return {}; }
 };
 
 struct DeviceInfo {
@@ -167,6 +210,8 @@ public:
     virtual const DeviceInfo& info() const = 0;
     // A source that doesn't compile is a report with compile_ok false, not an exception.
     virtual std::unique_ptr<Library> compile(std::string_view source, const CompileOptions& options) = 0;
+    // Throws DeviceUnavailable where the device has no compiler of ours behind it.
+    virtual Intermediate intermediate(std::string_view source, const CompileOptions& options);
 };
 
 // Where the parts that ship beside the package are. An empty path: that device says that it is unavailable.

@@ -5,6 +5,10 @@
 
 namespace kfp {
 
+Intermediate Device::intermediate(std::string_view, const CompileOptions&) {
+    throw DeviceUnavailable(info().name + ": what its compiler makes of a kernel is not to be seen");
+}
+
 std::vector<DeviceInfo> list_devices(const Toolchain& toolchain) {
     return {metal::describe(), cuda::describe(), cpu::describe(toolchain)};
 }

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 
 #include "msl/diagnostics.hpp"
 #include "msl/image_cache.hpp"
+#include "msl/intermediate.hpp"
 #include "msl/kernels.hpp"
 #include "msl/preprocessor.hpp"
 #include "msl/rewrite.hpp"
@@ -25,6 +27,10 @@ constexpr std::size_t max_source_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t max_threadgroup_bytes = 32768;
 constexpr const char* program_file = "program_source";
 constexpr const char* image_file = "candidate.so";
+constexpr const char* text_file = "candidate.ll";
+constexpr const char* simple_file = "simple.ll";
+constexpr const char* foreign_file = "the program made the compiler read a file that is not part of the Metal standard library";
+constexpr std::size_t max_text_bytes = std::size_t{12} << 20;
 
 void write_file(const std::string& path, std::string_view content) {
     std::ofstream out(path, std::ios::binary);
@@ -56,6 +62,18 @@ std::string abnormal_end(const CommandResult& result, const char* what) {
     return subject + " could not be started: " + result.err;
 }
 
+// What the passes before the compiler make of a source.
+struct FrontEnd {
+    FrontEnd(std::string_view source, Diagnostics& diagnostics) : stream(preprocess(source, diagnostics)), program(read_structure(stream)) {}
+    FrontEnd(const FrontEnd&) = delete;
+    FrontEnd& operator=(const FrontEnd&) = delete;
+
+    const TokenStream stream;
+    const Program program;
+    Kernels kernels;
+    Rewritten rewritten;
+};
+
 std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
 class Compilation {
@@ -64,9 +82,23 @@ public:
         : options_(options), toolchain_(toolchain), folder_(folder) {}
 
     Compiled run(std::string_view source) {
+        report([&] { compile(source); });
+        return std::move(result_);
+    }
+
+    Intermediate intermediate(std::string_view source) {
+        Intermediate made;
+        report([&] { translate(source, made); });
+        made.report = std::move(result_.report);
+        return made;
+    }
+
+private:
+    template <typename Work>
+    void report(const Work& work) {
         const auto start = std::chrono::steady_clock::now();
         try {
-            compile(source);
+            work();
         } catch (const std::logic_error& fault) {
             diagnostics_.error(Position{}, std::string("this program is beyond the front end: ") + fault.what());
         }
@@ -82,20 +114,19 @@ public:
             result_.image.clear();
         }
         result_.report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        return std::move(result_);
     }
 
-private:
-    void compile(std::string_view source) {
+    // Null where there is nothing that the compiler could be given.
+    std::unique_ptr<const FrontEnd> read(std::string_view source) {
         if (source.size() > max_source_bytes) {
             diagnostics_.error(Position{}, "the source is too large: " + std::to_string(source.size()) + " bytes, at most " +
                                                std::to_string(max_source_bytes) + " are accepted");
-            return;
+            return nullptr;
         }
-        const TokenStream stream = preprocess(source, diagnostics_);
-        const Program program = read_structure(stream);
+        auto front = std::make_unique<FrontEnd>(source, diagnostics_);
+        const Program& program = front->program;
+        Kernels& kernels = front->kernels;
         check_hygiene(program, diagnostics_);
-        Kernels kernels;
         if (program.balanced) {
             kernels = read_kernels(program, diagnostics_);
             check_rules(program, kernels, diagnostics_);
@@ -106,13 +137,91 @@ private:
             result_.kernels.push_back({kernel.synchronises, threadgroup_extent(kernels, kernel)});
         }
         if (diagnostics_.has_errors()) {
+            return nullptr;
+        }
+        front->rewritten = rewrite(program, kernels, options_);
+        write_file(folder_ + "/" + program_file, front->rewritten.text);
+        return front;
+    }
+
+    // False, with a diagnostic, where the compiler refused or failed.
+    bool accepted(const FrontEnd& front, const CommandResult& compiled, const CompilerOutput& output) {
+        const Program& program = front.program;
+        diagnostics_.append(output.diagnostics);
+        if (output.has_errors) {
+            return false;
+        }
+        if (const std::string end = abnormal_end(compiled, "compiler"); !end.empty()) {
+            diagnostics_.error(Position{}, end);
+        } else if (!program.balanced) {
+            const Token& bracket = program.token(program.unpaired);
+            diagnostics_.error(bracket.position, "no partner for '" + bracket.text + "'");
+        } else if (compiled.status != 0) {
+            diagnostics_.error(Position{}, "the compiler refused the program without a reason: " + compiled.err.substr(0, 400));
+        } else {
+            return true;
+        }
+        return false;
+    }
+
+    void translate(std::string_view source, Intermediate& made) {
+        const std::unique_ptr<const FrontEnd> front = read(source);
+        if (front == nullptr) {
             return;
         }
-        const Rewritten rewritten = rewrite(program, kernels, options_);
-        write_file(folder_ + "/" + program_file, rewritten.text);
+        const CompilerTools tools(toolchain_, options_.math);
+        const CommandResult compiled = tools.emit(folder_, program_file, text_file);
+        const CompilerOutput output = read_compiler_output(compiled.err, program_file, front->program, front->rewritten);
+        if (!accepted(*front, compiled, output)) {
+            return;
+        }
+        set_threadgroup_memory(front->kernels, output);
+        if (!depends_only_on_ours(tools)) {
+            diagnostics_.error(Position{}, foreign_file);
+            return;
+        }
+        made.map = source_map(front->stream, front->rewritten);
+        for (const ThreadgroupUse& use : output.threadgroup_uses) {
+            made.threadgroup_arrays.push_back({use.token, use.bytes});
+        }
+        std::string text = read_file(folder_ + "/" + text_file);
+        if (text.size() > max_text_bytes) {
+            made.reason = "the program becomes " + std::to_string(text.size()) + " bytes of intermediate code, at most " +
+                          std::to_string(max_text_bytes) + " are looked at";
+            return;
+        }
+        write_file(folder_ + "/" + text_file, with_calls_in_line(text));
+        made.program = std::move(text);
+        const CommandResult simplified = tools.simplify(folder_, text_file, simple_file);
+        made.inlined = read_file(folder_ + "/" + simple_file);
+        if (const std::string end = abnormal_end(simplified, "compiler"); !end.empty()) {
+            made.reason = end;
+        } else if (simplified.status != 0) {
+            made.reason = "the compiler refused its own intermediate code: " + simplified.err.substr(0, 400);
+        } else if (made.inlined.size() > max_text_bytes) {
+            made.reason = "with all calls in line the program becomes " + std::to_string(made.inlined.size()) +
+                          " bytes of intermediate code, at most " + std::to_string(max_text_bytes) + " are looked at";
+        }
+        if (!made.reason.empty()) {
+            made.inlined.clear();
+        }
+    }
+
+    void compile(std::string_view source) {
+        const std::unique_ptr<const FrontEnd> front = read(source);
+        if (front == nullptr) {
+            return;
+        }
+        const Program& program = front->program;
+        const Kernels& kernels = front->kernels;
+        const Rewritten& rewritten = front->rewritten;
         const CompilerTools tools(toolchain_, options_.math);
         const bool synchronises = std::any_of(kernels.kernels.begin(), kernels.kernels.end(),
                                               [](const Kernel& kernel) { return kernel.synchronises; });
+        if (!options_.counting.empty()) {
+            compile_counting(tools, *front, synchronises);
+            return;
+        }
         const ImageCache cache(toolchain_.cache + "/images");
         std::string content = tools.key();
         content += synchronises ? " in order\n" : "\n";
@@ -131,21 +240,7 @@ private:
             options_.check_only ? tools.check(folder_, program_file)
                                 : tools.compile(folder_, program_file, "candidate.o", synchronises);
         const CompilerOutput output = read_compiler_output(compiled.err, program_file, program, rewritten);
-        diagnostics_.append(output.diagnostics);
-        if (output.has_errors) {
-            return;
-        }
-        if (const std::string end = abnormal_end(compiled, "compiler"); !end.empty()) {
-            diagnostics_.error(Position{}, end);
-            return;
-        }
-        if (!program.balanced) {
-            const Token& bracket = program.token(program.unpaired);
-            diagnostics_.error(bracket.position, "no partner for '" + bracket.text + "'");
-            return;
-        }
-        if (compiled.status != 0) {
-            diagnostics_.error(Position{}, "the compiler refused the program without a reason: " + compiled.err.substr(0, 400));
+        if (!accepted(*front, compiled, output)) {
             return;
         }
         set_threadgroup_memory(kernels, output);
@@ -154,6 +249,21 @@ private:
             if (!result_.image.empty()) {
                 cache.store(key, {compiled.err, read_file(result_.image)});
             }
+        }
+    }
+
+    // The text that was given takes the place of what the compiler makes of the source, but for what it says of it.
+    void compile_counting(const CompilerTools& tools, const FrontEnd& front, bool synchronises) {
+        const CommandResult checked = tools.emit(folder_, program_file, text_file);
+        const CompilerOutput output = read_compiler_output(checked.err, program_file, front.program, front.rewritten);
+        if (!accepted(front, checked, output)) {
+            return;
+        }
+        set_threadgroup_memory(front.kernels, output);
+        write_file(folder_ + "/" + text_file, options_.counting);
+        const CommandResult compiled = tools.assemble(folder_, text_file, "candidate.o", synchronises);
+        if (accepted(front, compiled, {})) {
+            link(tools);
         }
     }
 
@@ -201,7 +311,7 @@ private:
 
     void link(const CompilerTools& tools) {
         if (!depends_only_on_ours(tools)) {
-            diagnostics_.error(Position{}, "the program made the compiler read a file that is not part of the Metal standard library");
+            diagnostics_.error(Position{}, foreign_file);
             return;
         }
         const CommandResult linked = tools.link(folder_, "candidate.o", image_file);
@@ -250,6 +360,10 @@ private:
 
 Compiled compile(std::string_view source, const CompileOptions& options, const Toolchain& toolchain, const std::string& folder) {
     return Compilation(options, toolchain, folder).run(source);
+}
+
+Intermediate intermediate(std::string_view source, const CompileOptions& options, const Toolchain& toolchain, const std::string& folder) {
+    return Compilation(options, toolchain, folder).intermediate(source);
 }
 
 void build_library(const Toolchain& toolchain, Math math) { static_cast<void>(CompilerTools(toolchain, math)); }

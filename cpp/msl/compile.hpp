@@ -28,6 +28,10 @@ struct Compiled {
 Compiled compile(std::string_view source, const CompileOptions& options, const Toolchain& toolchain,
                  const std::string& folder);
 
+// The same as text of the compiler's, before it optimises, and once more with all calls put in line.
+Intermediate intermediate(std::string_view source, const CompileOptions& options, const Toolchain& toolchain,
+                          const std::string& folder);
+
 // Builds what all compilations share, if it isn't cached yet: seconds, once per installation. Throws kfp::Error.
 void build_library(const Toolchain& toolchain, Math math);
 

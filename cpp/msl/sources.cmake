@@ -9,6 +9,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/hygiene.cpp
   cpp/msl/image_cache.cpp
   cpp/msl/kernels.cpp
+  cpp/msl/intermediate.cpp
   cpp/msl/lexer.cpp
   cpp/msl/methods.cpp
   cpp/msl/pointer_rule.cpp

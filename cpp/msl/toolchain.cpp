@@ -277,6 +277,31 @@ CommandResult CompilerTools::compile(const std::string& folder, const std::strin
     return run_confined(command(clang(arguments), folder));
 }
 
+CommandResult CompilerTools::emit(const std::string& folder, const std::string& source, const std::string& text) const {
+    std::vector<std::string> arguments = language_;
+    append(arguments, diagnostic_arguments());
+    append(arguments, {"-include-pch", precompiled_, "-dependency-file", "candidate.o.d", "-sys-header-deps", "-MT", text,
+                       "-debug-info-kind=line-tables-only", "-dwarf-version=5", "-disable-llvm-passes", "-emit-llvm", "-o", text, source});
+    return run_confined(command(clang(arguments), folder));
+}
+
+CommandResult CompilerTools::simplify(const std::string& folder, const std::string& text, const std::string& simple) const {
+    std::vector<std::string> arguments = host_target_arguments();
+    append(arguments, {"-x", "ir", "-O1", "-mllvm", "-enable-loop-distribute=0", "-mrelocation-model", "pic", "-pic-level", "2",
+                       "-emit-llvm", "-o", simple, text});
+    return run_confined(command(clang(arguments), folder));
+}
+
+CommandResult CompilerTools::assemble(const std::string& folder, const std::string& text, const std::string& object, bool in_order) const {
+    std::vector<std::string> arguments = host_target_arguments();
+    append(arguments, {"-x", "ir", "-O1", "-mrelocation-model", "pic", "-pic-level", "2", "-fvisibility=hidden", "-mframe-pointer=none"});
+    if (in_order) {
+        append(arguments, in_order_arguments());
+    }
+    append(arguments, {"-emit-obj", "-o", object, text});
+    return run_confined(command(clang(arguments), folder));
+}
+
 CommandResult CompilerTools::link(const std::string& folder, const std::string& object, const std::string& image) const {
     std::vector<std::string> argv;
     if (toolchain_.clang_is_zig) {

@@ -25,6 +25,12 @@ public:
     // With `in_order`, every call has its own place in the code, and those are in the order of the source as far as
     // possible: the runtime tells simdgroup operations by their return addresses.
     CommandResult compile(const std::string& folder, const std::string& source, const std::string& object, bool in_order) const;
+    // Text of the compiler's own for `source`, not optimised, with the place of every instruction.
+    CommandResult emit(const std::string& folder, const std::string& source, const std::string& text) const;
+    // From such a text to one that is easy to read for a program: values instead of variables, calls put in line.
+    CommandResult simplify(const std::string& folder, const std::string& text, const std::string& simple) const;
+    // From such a text to an object.
+    CommandResult assemble(const std::string& folder, const std::string& text, const std::string& object, bool in_order) const;
     CommandResult link(const std::string& folder, const std::string& object, const std::string& image) const;
 
     // Names everything that an object depends on besides the program text.

@@ -24,6 +24,7 @@ constexpr double warm_seconds = 600.0;
 // A compilation ends itself at its own limit, with a diagnostic; the parent steps in only when that failed.
 constexpr double compile_grace_seconds = 2.0;
 constexpr std::uint64_t small_reply = 64 * 1024;
+constexpr std::uint64_t most_intermediate_bytes = std::uint64_t{64} << 20;
 
 std::string seconds_text(double seconds) {
     std::array<char, 32> text{};
@@ -97,12 +98,9 @@ void WorkerHost::limit_memory([[maybe_unused]] std::uint64_t bytes) {
 
 std::pair<std::uint32_t, CompileReport> WorkerHost::compile(std::string_view source, const CompileOptions& options) {
     const std::scoped_lock lock(one_at_a_time_);
-    if (bool& warmed = warmed_.at(static_cast<std::size_t>(options.math)); !warmed) {
-        Writer math;
-        math.put(options.math);
-        exchange(Request::warm, math.take(), warm_seconds, small_reply);
-        warmed = true;
-    }
+    warm(options.math);
+    if (options.counters > most_counters) throw Error("compile: " + std::to_string(options.counters) + " counters, at most " +
+                                                      std::to_string(most_counters) + " are possible");
     Writer writer;
     encode(writer, options);
     writer.text(source);
@@ -113,9 +111,56 @@ std::pair<std::uint32_t, CompileReport> WorkerHost::compile(std::string_view sou
         const auto library = from.get<std::uint32_t>();
         CompileReport report = decode_report(from);
         from.end();
+        if (library != counters_.size()) throw ProtocolError("a library number out of turn");
+        counters_.push_back(options.counters);
         return {library, std::move(report)};
     } catch (const ProtocolError& error) {
         fail(Failure::protocol, std::string("the worker's compile report is malformed: ") + error.what());
+    }
+}
+
+void WorkerHost::warm(Math math) {
+    bool& warmed = warmed_.at(static_cast<std::size_t>(math));
+    if (warmed) return;
+    Writer writer;
+    writer.put(math);
+    exchange(Request::warm, writer.take(), warm_seconds, small_reply);
+    warmed = true;
+}
+
+Intermediate WorkerHost::intermediate(std::string_view source, const CompileOptions& options) {
+    const std::scoped_lock lock(one_at_a_time_);
+    warm(options.math);
+    Writer writer;
+    encode(writer, options);
+    writer.text(source);
+    const auto reply = exchange(Request::intermediate, writer.take(), limits_.compile_seconds + compile_grace_seconds,
+                                most_intermediate_bytes);
+    try {
+        Reader from(reply.payload);
+        Intermediate made = decode_intermediate(from);
+        from.end();
+        return made;
+    } catch (const ProtocolError& error) {
+        fail(Failure::protocol, std::string("the worker's intermediate code is malformed: ") + error.what());
+    }
+}
+
+std::vector<std::uint64_t> WorkerHost::take_counts(std::uint32_t library) {
+    const std::scoped_lock lock(one_at_a_time_);
+    if (library >= counters_.size())
+        throw Error("library " + std::to_string(library) + " of a worker that has compiled " + std::to_string(counters_.size()));
+    Writer writer;
+    writer.put(library);
+    std::vector<std::uint64_t> counts(counters_[library]);
+    const auto reply = exchange(Request::counts, writer.take(), limits_.run_seconds, counts.size() * sizeof counts[0] + small_reply);
+    try {
+        Reader from(reply.payload);
+        for (auto& count : counts) count = from.get<std::uint64_t>();
+        from.end();
+        return counts;
+    } catch (const ProtocolError& error) {
+        fail(Failure::protocol, std::string("the worker's counts are malformed: ") + error.what());
     }
 }
 

@@ -72,6 +72,10 @@ public:
     int pid() const { return pid_; }
     bool closed() const { return !running_; }
     std::pair<std::uint32_t, CompileReport> compile(std::string_view source, const CompileOptions& options);
+    // What the compiler makes of a source, as text; its calls put in line as well.
+    Intermediate intermediate(std::string_view source, const CompileOptions& options);
+    // What a library that counts has counted since it was asked last.
+    std::vector<std::uint64_t> take_counts(std::uint32_t library);
     // `shares` is an execution whose buffers this one takes (RunOptions::shares itself doesn't cross).
     std::uint32_t prepare(std::uint32_t library, std::shared_ptr<const PlanImage> plan, const RunOptions& options,
                           std::optional<std::uint32_t> shares = {});
@@ -94,6 +98,7 @@ private:
     };
 
     void start(const Toolchain& toolchain);
+    void warm(Math math);
     Reply exchange(Request request, std::string payload, double seconds, std::uint64_t most_reply,
                    std::span<const int> descriptors = {}, const PlanImage* plan = nullptr);
     void send(std::string_view bytes, std::span<const int> descriptors, Clock::time_point deadline, double seconds);
@@ -122,6 +127,7 @@ private:
     Mapping status_page_;
     std::array<bool, 2> warmed_{};  // by Math
     std::vector<Execution> executions_;
+    std::vector<std::uint32_t> counters_;  // by library
     const PlanImage* current_plan_ = nullptr;  // of the request under way, to name kernels by
     std::uint64_t plan_bytes_ = 0;
 };

@@ -179,6 +179,8 @@ void encode(Writer& to, const CompileOptions& options) {
         to.put(constant.index);
         to.bytes(constant.value);
     }
+    to.text(options.counting);
+    to.put(options.counters);
 }
 
 CompileOptions decode_compile_options(Reader& from) {
@@ -195,6 +197,9 @@ CompileOptions decode_compile_options(Reader& from) {
         constant.value.assign(value.begin(), value.end());
         options.constants.push_back(std::move(constant));
     }
+    options.counting = from.text();
+    options.counters = from.get<std::uint32_t>();
+    if (options.counters > most_counters) throw ProtocolError("too many counters");
     return options;
 }
 
@@ -281,6 +286,78 @@ CompileReport decode_report(Reader& from) {
     const auto kernels = from.count(least_kernel);
     for (std::size_t i = 0; i < kernels; ++i) report.kernels.push_back(decode_kernel(from));
     return report;
+}
+
+void encode(Writer& to, const Intermediate& intermediate) {
+    encode(to, intermediate.report);
+    to.text(intermediate.program);
+    to.text(intermediate.inlined);
+    to.text(intermediate.reason);
+    to.put(static_cast<std::uint64_t>(intermediate.map.tokens.size()));
+    for (const auto& token : intermediate.map.tokens) {
+        to.put(token.line);
+        to.put(token.column);
+        to.put(token.origin);
+        to.text(token.text);
+    }
+    to.put(static_cast<std::uint64_t>(intermediate.map.origins.size()));
+    for (const auto& origin : intermediate.map.origins) {
+        to.put(origin.line);
+        to.put(origin.column);
+        to.put(origin.parent);
+        to.text(origin.macro);
+    }
+    to.put(static_cast<std::uint64_t>(intermediate.map.lines.size()));
+    for (const auto line : intermediate.map.lines) to.put(line);
+    to.put(static_cast<std::uint64_t>(intermediate.threadgroup_arrays.size()));
+    for (const auto& array : intermediate.threadgroup_arrays) {
+        to.put(array.token);
+        to.put(array.bytes);
+    }
+}
+
+Intermediate decode_intermediate(Reader& from) {
+    constexpr std::size_t least_token = 20, least_array = 12;
+    Intermediate intermediate;
+    intermediate.report = decode_report(from);
+    intermediate.program = printable(from.text());
+    intermediate.inlined = printable(from.text());
+    intermediate.reason = printable(from.text());
+    SourceMap& map = intermediate.map;
+    map.tokens.resize(from.count(least_token));
+    for (auto& token : map.tokens) {
+        token.line = from.get<std::uint32_t>();
+        token.column = from.get<std::uint32_t>();
+        token.origin = from.get<std::uint32_t>();
+        token.text = printable(from.text());
+    }
+    map.origins.resize(from.count(least_token));
+    for (auto& origin : map.origins) {
+        origin.line = from.get<std::uint32_t>();
+        origin.column = from.get<std::uint32_t>();
+        origin.parent = from.get<std::uint32_t>();
+        origin.macro = printable(from.text());
+    }
+    const auto exists = [](std::uint32_t index, const auto& list) { return index < list.size(); };
+    for (const auto& token : map.tokens) {
+        if (!exists(token.origin, map.origins)) throw ProtocolError("a token from a macro that isn't there");
+    }
+    for (std::size_t i = 0; i < map.origins.size(); ++i) {
+        // A use of a macro is read before what it becomes, so that no chain of them can be endless.
+        if (map.origins[i].parent > i || (i != 0 && map.origins[i].parent == i)) throw ProtocolError("a macro used before its use");
+    }
+    map.lines.resize(from.count(sizeof(std::uint32_t)));
+    for (auto& line : map.lines) {
+        line = from.get<std::uint32_t>();
+        if (line != SourceMap::nowhere && !exists(line, map.tokens)) throw ProtocolError("a line of a token that isn't there");
+    }
+    intermediate.threadgroup_arrays.resize(from.count(least_array));
+    for (auto& array : intermediate.threadgroup_arrays) {
+        array.token = from.get<std::uint32_t>();
+        array.bytes = from.get<std::uint64_t>();
+        if (array.token != SourceMap::nowhere && !exists(array.token, map.tokens)) throw ProtocolError("an array without a name");
+    }
+    return intermediate;
 }
 
 std::string printable(std::string_view text) {

@@ -17,7 +17,7 @@ namespace kfp {
 
 constexpr int worker_channel = 3;  // the worker's end of the socket
 
-enum class Request : std::uint32_t { open, warm, compile, prepare, run, sample, read, quit };
+enum class Request : std::uint32_t { open, warm, compile, prepare, run, sample, read, quit, intermediate, counts };
 
 enum class Status : std::uint32_t {
     ok,
@@ -32,6 +32,7 @@ enum class Status : std::uint32_t {
 
 constexpr std::uint32_t frame_magic = 0x6b667031;  // "kfp1"
 constexpr std::uint32_t no_execution = UINT32_MAX;
+constexpr std::uint32_t most_counters = 1 << 20;
 constexpr std::uint64_t max_request_bytes = std::uint64_t{256} << 20;
 
 struct FrameHeader {
@@ -81,11 +82,13 @@ void encode(Writer& to, const SampleRequest& request);
 void encode(Writer& to, const CompileOptions& options);
 void encode(Writer& to, const Plan& plan);
 void encode(Writer& to, const CompileReport& report);
+void encode(Writer& to, const Intermediate& intermediate);
 
 OpenRequest decode_open(Reader& from);
 CompileOptions decode_compile_options(Reader& from);
 Plan decode_plan(Reader& from);
 CompileReport decode_report(Reader& from);
+Intermediate decode_intermediate(Reader& from);
 SampleRequest decode_sample(Reader& from);
 
 // Valid UTF-8 without control characters other than newline and tab: what may go to a terminal or a model. Anything

@@ -93,6 +93,8 @@ private:
                 case Request::run: return run(from);
                 case Request::sample: return sample(from);
                 case Request::read: return read(from);
+                case Request::intermediate: return intermediate(from);
+                case Request::counts: return counts(from);
                 case Request::quit: break;
             }
             throw ProtocolError("request " + std::to_string(frame.kind));
@@ -144,16 +146,36 @@ private:
     Reply compile(Reader& from) {
         const CompileOptions options = decode_compile_options(from);
         const std::string_view source = from.text();
-        if (sealed_) throw Refused("this worker is sealed: compiling is over once a plan has been prepared");
-        if (!device_) throw ProtocolError("compile before open");
-        const auto allowed = std::chrono::duration<double>(compile_seconds_);
-        cap_commands({std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(allowed),
-                      compile_memory_bytes_});
+        cap_compilation();
         libraries_.push_back(device_->compile(source, options));
         runnable_.push_back(!options.check_only && libraries_.back()->report().compile_ok);
         Writer writer;
         writer.put(static_cast<std::uint32_t>(libraries_.size() - 1));
         encode(writer, libraries_.back()->report());
+        return {Status::ok, writer.take()};
+    }
+
+    Reply intermediate(Reader& from) {
+        const CompileOptions options = decode_compile_options(from);
+        const std::string_view source = from.text();
+        cap_compilation();
+        Writer writer;
+        encode(writer, device_->intermediate(source, options));
+        return {Status::ok, writer.take()};
+    }
+
+    void cap_compilation() const {
+        if (sealed_) throw Refused("this worker is sealed: compiling is over once a plan has been prepared");
+        if (!device_) throw ProtocolError("compile before open");
+        const auto allowed = std::chrono::duration<double>(compile_seconds_);
+        cap_commands({std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(allowed),
+                      compile_memory_bytes_});
+    }
+
+    Reply counts(Reader& from) {
+        Library& library = *at(libraries_, from.get<std::uint32_t>(), "library");
+        Writer writer;
+        for (const std::uint64_t count : library.take_counts()) writer.put(count);
         return {Status::ok, writer.take()};
     }
 

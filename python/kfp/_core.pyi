@@ -99,6 +99,38 @@ class CompileReport:
     @property
     def seconds(self) -> float: ...
 
+class Intermediate:
+    """What the compiler makes of a source before it optimises, as text, with the way back to the source.
+
+    ``inlined`` is the same as values instead of variables, with every call put in line: one function
+    ``__kfp_thread_<i>(launch, x, y, z)`` per kernel of ``report``. Line n of the text that the compiler read, which is
+    what places in either refer to, is token ``lines[n - 1]``.
+    """
+
+    @property
+    def report(self) -> CompileReport: ...
+    @property
+    def program(self) -> str: ...
+    @property
+    def inlined(self) -> str: ...
+    @property
+    def reason(self) -> str:
+        """Why either text is empty although the source compiles."""
+
+    @property
+    def tokens(self) -> list[tuple[str, int, int, int]]:
+        """(text, line, column, origin): where the outermost macro that it came out of is used; origin 0: out of none."""
+
+    @property
+    def origins(self) -> list[tuple[str, int, int, int]]:
+        """(macro, line and column in its body, the origin of the use of that macro)."""
+
+    @property
+    def lines(self) -> list[int | None]: ...
+    @property
+    def threadgroup_arrays(self) -> list[tuple[int | None, int]]:
+        """(token of the name, bytes)."""
+
 class RunReport:
     @property
     def device_seconds(self) -> float: ...
@@ -162,9 +194,28 @@ class Worker:
     @property
     def closed(self) -> bool: ...
     def compile(
-        self, source: str, *, math: Literal["fast", "precise"] = "fast", checked: bool = False, check_only: bool = False
+        self,
+        source: str,
+        *,
+        math: Literal["fast", "precise"] = "fast",
+        checked: bool = False,
+        check_only: bool = False,
+        counting: str = "",
+        counters: int = 0,
     ) -> tuple[int, CompileReport]:
-        """(library number, report). Not possible any more after the first prepare, which seals the process."""
+        """(library number, report). Not possible any more after the first prepare, which seals the process.
+
+        ``counting`` is ``Intermediate.program`` of the same source and options with code put in that adds to ``counters``
+        numbers of 64 bits; the library is made of that.
+        """
+
+    def intermediate(
+        self, source: str, *, math: Literal["fast", "precise"] = "fast", checked: bool = True
+    ) -> Intermediate:
+        """As ``compile``, but makes no library. Raises DeviceUnavailable on a device without a compiler of ours."""
+
+    def take_counts(self, library: int) -> npt.NDArray[np.uint64]:
+        """What a counting library has counted since it was asked last."""
 
     def prepare(
         self,

@@ -62,9 +62,10 @@ Entry entry_point(const Image& image, const std::string& name) {
     return reinterpret_cast<Entry>(address);
 }
 
-std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, const msl::Compiled& compiled) {
+std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, const msl::Compiled& compiled, std::uint32_t counters) {
     Image image(file);
-    image.seal_with_pointer("__kfp_runtime", &runtime());
+    auto counting = std::make_unique<Counting>(runtime(), counters);
+    image.seal_with_pointer("__kfp_runtime", &counting->runtime);
     std::vector<Kernel> kernels;
     for (std::size_t i = 0; i < compiled.report.kernels.size(); ++i) {
         const std::string number = std::to_string(i);
@@ -76,7 +77,7 @@ std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, c
         kernel.group_entry = reinterpret_cast<GroupEntry>(image.symbol("__kfp_group_" + number));
         if (kernel.group_entry == nullptr) kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
     }
-    return std::make_shared<const LoadedImage>(LoadedImage{std::move(image), std::move(kernels)});
+    return std::make_shared<const LoadedImage>(LoadedImage{std::move(image), std::move(kernels), std::move(counting)});
 }
 
 // The host threads are shared by all libraries of a device and start with the first that is loaded.
@@ -95,15 +96,15 @@ private:
 
 class CpuLibrary final : public Library {
 public:
-    CpuLibrary(msl::Compiled compiled, std::vector<std::byte> file, std::shared_ptr<SharedThreads> threads)
-        : compiled_(std::move(compiled)), file_(std::move(file)), shared_threads_(std::move(threads)) {}
+    CpuLibrary(msl::Compiled compiled, std::vector<std::byte> file, std::uint32_t counters, std::shared_ptr<SharedThreads> threads)
+        : compiled_(std::move(compiled)), file_(std::move(file)), counters_(counters), shared_threads_(std::move(threads)) {}
 
     const CompileReport& report() const override { return compiled_.report; }
 
     void load() override {
         if (image_ != nullptr) return;
         if (file_.empty()) throw PipelineError("this library was compiled for a check only, or has errors: it can't be run");
-        image_ = load_image(file_, compiled_);
+        image_ = load_image(file_, compiled_, counters_);
         threads_ = shared_threads_->get();
         install_fault_stack();
     }
@@ -119,9 +120,14 @@ public:
         return std::make_unique<CpuExecution>(image_, threads_, plan, contents, options, progress);
     }
 
+    std::vector<std::uint64_t> take_counts() override {
+        return image_ == nullptr ? std::vector<std::uint64_t>(counters_) : image_->counting->take();
+    }
+
 private:
     msl::Compiled compiled_;
     std::vector<std::byte> file_;
+    std::uint32_t counters_;
     std::shared_ptr<SharedThreads> shared_threads_;
     std::shared_ptr<const LoadedImage> image_;
     std::shared_ptr<HostThreads> threads_;
@@ -177,7 +183,12 @@ public:
         msl::Compiled compiled = msl::compile(source, options, toolchain_, folder.path());
         std::vector<std::byte> file;
         if (!compiled.image.empty()) file = read_file(compiled.image);
-        return std::make_unique<CpuLibrary>(std::move(compiled), std::move(file), threads_);
+        return std::make_unique<CpuLibrary>(std::move(compiled), std::move(file), options.counters, threads_);
+    }
+
+    Intermediate intermediate(std::string_view source, const CompileOptions& options) override {
+        const TemporaryFolder folder;
+        return msl::intermediate(source, options, toolchain_, folder.path());
     }
 
 private:

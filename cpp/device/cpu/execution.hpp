@@ -1,6 +1,8 @@
 // A plan bound to an image: buffers placed, launch descriptors made, limits checked.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,9 +25,31 @@ struct Kernel {
     std::uint32_t threadgroup_extent = 0;  // bytes that its threadgroup variables span
 };
 
+// The runtime as one image sees it: with counters of its own, if it counts.
+class Counting {
+public:
+    Counting(const kfp_runtime& common, std::uint32_t count) : runtime(common), counters_(count) {
+        runtime.counters = counters_.data();
+    }
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+    std::vector<std::uint64_t> take() {
+        std::vector<std::uint64_t> counts = counters_;
+        std::fill(counters_.begin(), counters_.end(), 0);
+        return counts;
+    }
+
+    kfp_runtime runtime;
+
+private:
+    std::vector<std::uint64_t> counters_;
+};
+
 struct LoadedImage {
     Image image;
     std::vector<Kernel> kernels;
+    std::unique_ptr<Counting> counting;
 };
 
 class CpuExecution final : public Execution {

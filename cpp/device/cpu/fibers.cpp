@@ -253,6 +253,7 @@ constexpr kfp_runtime functions_for_images{
     .abi_version = KFP_ABI_VERSION,
     .threadgroup_barrier = &barrier_of_image,
     .simd_exchange = &simd_exchange_of_image,
+    .counters = nullptr,
 };
 
 }  // namespace

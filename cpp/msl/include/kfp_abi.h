@@ -3,7 +3,7 @@
 #ifndef KFP_ABI_H
 #define KFP_ABI_H
 
-#define KFP_ABI_VERSION 2
+#define KFP_ABI_VERSION 3
 #define KFP_SIMD_WIDTH 32
 #define KFP_MAX_BINDINGS 31
 #define KFP_SLOT_BYTES 16
@@ -55,6 +55,8 @@ struct kfp_runtime {
        sites those go first that are at no meeting, then those at the innermost meeting. The frame stays valid
        until the thread's next exchange or barrier. *lane: the caller's lane within the simdgroup (0 to 31), whatever the width. */
     const struct kfp_simd_frame* (*simd_exchange)(const void* value, unsigned bytes, unsigned width, unsigned* lane);
+    /* Of an image that counts what it runs, where; null in all others. */
+    unsigned long* counters;
 };
 #endif
 
