@@ -1,0 +1,227 @@
+"""The static evidence of an audit: arms, liveness, extents and attributes of a candidate, beside those of the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TypeVar
+
+from kfp.auditing.points import plan_of
+from kfp.auditing.program.module import Module
+from kfp.auditing.program.translation import NoTranslation, Translation, translate
+from kfp.auditing.results import Arm, Attribute, Extent, Liveness, Location, StaticEvidence
+from kfp.auditing.static.attributes import find_attributes
+from kfp.auditing.static.extents import find_extents
+from kfp.auditing.static.flow import KernelCode, kernel_code
+from kfp.auditing.static.launch import BUFFERS, Situation, situations
+from kfp.auditing.static.predicates import Predicate, Side, Situations, evaluate, find_predicates
+from kfp.gating.trials import Bench
+from kfp.tasks.base import Configuration, Task
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class FoundArm:
+    """An arm with what an edit of the source needs: the tokens that its condition may have come from."""
+
+    arm: Arm
+    kind: str
+    tokens: tuple[int, ...]
+    cases: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What can be said about a candidate without running it. Raises nothing, whatever the candidate is."""
+
+    translation: Translation | None
+    evidence: StaticEvidence
+    found: tuple[FoundArm, ...]
+
+    def find(self, arm: Arm) -> FoundArm | None:
+        return next((one for one in self.found if one.arm.id == arm.id), None)
+
+
+def static_evidence(
+    bench: Bench, task: Task, source: str, seed_source: str, configurations: Sequence[Configuration]
+) -> StaticEvidence:
+    """E2 of ``source``: its conditions on the configuration, with ``configurations`` as those that each accepts.
+
+    ``bench.device`` doesn't matter: the intermediate code is that of the ``cpu`` device. Where there is none, or where
+    it can't be followed, ``unknown`` says so and why.
+    """
+    return analyse(bench, task, source, seed_source, configurations).evidence
+
+
+def analyse(
+    bench: Bench, task: Task, source: str, seed_source: str, configurations: Sequence[Configuration]
+) -> Analysis:
+    try:
+        candidate = translate(bench, source)
+    except NoTranslation as reason:
+        return Analysis(None, StaticEvidence((), (), (), (), (str(reason),)), ())
+    unknown: list[str] = []
+    try:
+        seed = _Seed(translate(bench, seed_source))
+    except NoTranslation as reason:
+        unknown.append(f"the seed: {reason}")
+        seed = _Seed(None)
+    by_label = situations_of(task, configurations)
+    unknown += [f"no plan of {label}" for label, listed in by_label.items() if not listed]
+    return _Analyser(task, candidate, seed, by_label, configurations, unknown).run()
+
+
+def situations_of(task: Task, configurations: Sequence[Configuration]) -> dict[str, tuple[Situation, ...]]:
+    """By label; empty where the task has no plan of a configuration."""
+    found = {}
+    for configuration in configurations:
+        plan = plan_of(task, configuration)
+        found[configuration.label] = () if plan is None else situations(plan)
+    return found
+
+
+def codes_of(translation: Translation, wanted: Iterable[str]) -> Iterator[KernelCode]:
+    names = set(wanted)
+    for number, kernel in enumerate(translation.kernels):
+        if kernel.name in names:
+            code = kernel_code(translation.inlined, number, kernel)
+            if code is not None:
+                yield code
+
+
+@dataclass(frozen=True)
+class _Seed:
+    translation: Translation | None
+
+    @cached_property
+    def codes(self) -> dict[str, KernelCode]:
+        if self.translation is None:
+            return {}
+        names = [kernel.name for kernel in self.translation.kernels]
+        return {code.signature.name: code for code in codes_of(self.translation, names)}
+
+    def keys(self, kernel: str, by_label: Situations) -> set[Hashable]:
+        code = self.codes.get(kernel)
+        if code is None:
+            return set()
+        return {side.key for predicate in find_predicates(evaluate(code, by_label)) for side in predicate.sides}
+
+
+@dataclass
+class _Analyser:
+    task: Task
+    candidate: Translation
+    seed: _Seed
+    by_label: Situations
+    configurations: Sequence[Configuration]
+    unknown: list[str]
+    found: list[FoundArm] = field(default_factory=list)
+
+    def run(self) -> Analysis:
+        launched = {one.kernel for listed in self.by_label.values() for one in listed}
+        names = launched or {kernel.name for kernel in self.task.kernels}
+        codes = list(codes_of(self.candidate, names))
+        self.unknown += [f"no code of kernel {name!r}" for name in names - {code.signature.name for code in codes}]
+        for code in codes:
+            self.attempt(f"the conditions of kernel {code.signature.name!r}", partial(self.arms, code), None)
+        evidence = StaticEvidence(
+            tuple(one.arm for one in self.found),
+            self.attempt("which parameters are used", lambda: tuple(self.liveness(codes)), ()),
+            self.attempt("the extents of tables", self.extents, ()),
+            self.attempt("attributes", self.attributes, ()),
+            tuple(self.unknown),
+        )
+        return Analysis(self.candidate, evidence, tuple(self.found))
+
+    def attempt(self, what: str, work: Callable[[], T], otherwise: T) -> T:
+        """Whatever a hostile program brings about in what follows it is an unknown, not a crash."""
+        try:
+            return work()
+        except (ValueError, IndexError, KeyError, TypeError, RecursionError, OverflowError, ArithmeticError) as error:
+            self.unknown.append(f"{what}: {type(error).__name__}: {error}")
+            return otherwise
+
+    def arms(self, code: KernelCode) -> None:
+        known = self.seed.keys(code.signature.name, self.by_label)
+        for number, predicate in enumerate(find_predicates(evaluate(code, self.by_label))):
+            tokens = self.tokens(code.module, predicate.places)
+            for side in predicate.sides:
+                self.found.append(
+                    FoundArm(self.arm(code, number, predicate, side, tokens, known), predicate.kind, tokens, side.cases)
+                )
+
+    def arm(
+        self,
+        code: KernelCode,
+        number: int,
+        predicate: Predicate,
+        side: Side,
+        tokens: tuple[int, ...],
+        known: set[Hashable],
+    ) -> Arm:
+        source_map = self.candidate.map
+        first = next(source_map.frames(code.module, side.place), None)
+        kernel = code.signature.name
+        return Arm(
+            id=f"{kernel}/{number}/{side.name}",
+            kernel=kernel,
+            location=source_map.location(tokens[0]) if tokens else None,
+            first_line=source_map.location(first),
+            condition=side.text,
+            side=side.name,
+            parameters=predicate.parameters,
+            in_seed=side.key in known,
+            accepts=side.accepts,
+            counts=None,
+        )
+
+    def tokens(self, module: Module, places: Iterable[int]) -> tuple[int, ...]:
+        """The tokens of the user's that a condition may have come from, the likeliest first."""
+        listed = [token for place in places for token in self.candidate.map.frames(module, place)]
+        return tuple(dict.fromkeys(listed))
+
+    def liveness(self, codes: Sequence[KernelCode]) -> Iterator[Liveness]:
+        for code in codes:
+            kernel = code.signature.name
+            in_seed = self.seed.codes.get(kernel)
+            used_by_seed = live_buffers(in_seed) if in_seed is not None else set(range(BUFFERS))
+            used = live_buffers(code)
+            contract = next((one for one in self.task.kernels if one.name == kernel), None)
+            for argument in contract.arguments if contract else ():
+                name = code.names.get(argument.index, argument.name)
+                location = self.declared(kernel, name)
+                yield Liveness(kernel, argument.name, argument.index in used_by_seed, argument.index in used, location)
+
+    def declared(self, kernel: str, parameter: str) -> Location | None:
+        seen = False
+        for number, token in enumerate(self.candidate.map.tokens):
+            seen = seen or token.text == kernel
+            if seen and token.text == parameter:
+                return self.candidate.map.location(number)
+        return None
+
+    def extents(self) -> tuple[Extent, ...]:
+        measured = [one for one in self.configurations if one.origin == "in_distribution"]
+        return tuple(find_extents(self.candidate, self.seed.translation, measured))
+
+    def attributes(self) -> tuple[Attribute, ...]:
+        return tuple(find_attributes(self.candidate, self.seed.translation))
+
+
+def live_buffers(code: KernelCode) -> set[int]:
+    """The bindings whose memory the kernel's code still touches once everything without effect is gone."""
+    return {
+        int(place.index)
+        for name, place in code.addresses.items()
+        if place.space == "buffer" and code.users.get(name) and code.definitions[name].opcode == "load"
+    }
+
+
+def by_location(arms: Iterable[Arm]) -> Mapping[tuple[int, int], list[Arm]]:
+    found: dict[tuple[int, int], list[Arm]] = {}
+    for arm in arms:
+        if arm.location is not None:
+            found.setdefault((arm.location.line, arm.location.column), []).append(arm)
+    return found

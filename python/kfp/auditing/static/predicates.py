@@ -1,0 +1,241 @@
+"""Where a kernel asks for its configuration: conditions, switches, tables, and values that single out a point."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kfp.auditing.program.module import Instruction
+from kfp.auditing.static import values
+from kfp.auditing.static.flow import KernelCode, address
+from kfp.auditing.static.launch import Situation
+from kfp.auditing.static.propagation import Outcome, propagate
+from kfp.auditing.static.text import canonical, clipped, condition, expression
+from kfp.auditing.static.values import UNKNOWN
+
+# By label of a configuration, its dispatches of the kernel.
+Situations = Mapping[str, Sequence[Situation]]
+MOST_PREDICATES = 400
+
+
+@dataclass(frozen=True)
+class Side:
+    """One answer to a predicate: what takes it, and where it leads."""
+
+    name: str
+    text: str
+    key: Hashable
+    accepts: Mapping[str, bool | None]
+    place: int
+    cases: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """``places``: of the condition in the intermediate code, the best first; ``operand``: the value that decides."""
+
+    operand: str
+    kind: str
+    places: tuple[int, ...]
+    parameters: tuple[str, ...]
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A kernel's values and reachable edges, by label, in each of its situations there."""
+
+    code: KernelCode
+    outcomes: Mapping[str, tuple[Outcome, ...]]
+
+
+def evaluate(code: KernelCode, situations: Situations) -> Evaluated:
+    known: dict[Hashable, Outcome] = {}
+    outcomes = {}
+    for label, dispatches in situations.items():
+        keys = {_what_matters(code, one): one for one in dispatches if one.kernel == code.signature.name}
+        for key, one in keys.items():
+            if key not in known:
+                known[key] = propagate(code, one)
+        outcomes[label] = tuple(known[key] for key in keys)
+    return Evaluated(code, outcomes)
+
+
+def _what_matters(code: KernelCode, situation: Situation) -> Hashable:
+    return (
+        tuple(situation.memory.get(index) for index in sorted(code.buffers)),
+        tuple(situation.geometry(offset) for offset in sorted(code.numbers)),
+    )
+
+
+def find_predicates(evaluated: Evaluated) -> Iterator[Predicate]:
+    code = evaluated.code
+    count = 0
+    for block in code.order:
+        for instruction in block.instructions:
+            if count >= MOST_PREDICATES:
+                return
+            found = _predicate(evaluated, instruction)
+            if found is not None:
+                count += 1
+                yield found
+
+
+def _predicate(evaluated: Evaluated, instruction: Instruction) -> Predicate | None:
+    code = evaluated.code
+    if instruction.opcode == "switch":
+        return _switch(evaluated, instruction) if code.is_uniform(instruction.operands[0]) else None
+    if not instruction.name or not code.support.get(instruction.name):
+        return None
+    users = code.users.get(instruction.name, [])
+    if instruction.type == "i1" or instruction.opcode in ("icmp", "fcmp"):
+        if code.module.type(instruction.type).kind == "vector":
+            return None
+        asked = [user for user in users if not _is_uniform_truth(code, user)]
+        return _condition(evaluated, instruction, asked) if asked else None
+    outside = [user for user in users if not user.name or not code.support.get(user.name)]
+    outside = [user for user in outside if user.opcode != "switch"]
+    return _value(evaluated, instruction, outside) if outside else None
+
+
+def _is_uniform_truth(code: KernelCode, user: Instruction) -> bool:
+    """Whether the user is itself a truth that depends on the configuration alone: then that is the condition."""
+    return (user.type == "i1" or user.opcode in ("icmp", "fcmp")) and bool(user.name and code.support.get(user.name))
+
+
+def _parameters(code: KernelCode, operand: str) -> tuple[str, ...]:
+    return tuple(sorted(code.support_of(operand) or ()))
+
+
+def _condition(evaluated: Evaluated, found: Instruction, asked: list[Instruction]) -> Predicate:
+    code = evaluated.code
+    key, negated = canonical(code, found.name)
+    branch = next((user for user in asked if user.opcode == "br" and len(user.labels) == 2), None)
+    sides = tuple(
+        Side(
+            "true" if holds else "false",
+            condition(code, found.name, holds),
+            (key, holds != negated),
+            {
+                label: _over(_truth(code, one, found, asked, holds) for one in outcomes)
+                for label, outcomes in evaluated.outcomes.items()
+            },
+            _first_place(code, branch.labels[0 if holds else 1]) if branch else -1,
+        )
+        for holds in (True, False)
+    )
+    # The names of one's own choosing are those of the condition, not of what it is made of.
+    places = (found.place, *_operand_places(code, found), *(user.place for user in asked))
+    return Predicate(found.name, "condition", places, _parameters(code, found.name), sides)
+
+
+def _over(answers: Iterator[bool | None]) -> bool | None:
+    """True if some dispatch takes it, False if none does."""
+    listed = list(answers)
+    if any(listed):
+        return True
+    return None if None in listed else False
+
+
+def _is_reached(code: KernelCode, outcome: Outcome, users: Sequence[Instruction]) -> bool:
+    return any(code.block_of(user) in outcome.blocks for user in users)
+
+
+def _truth(
+    code: KernelCode, outcome: Outcome, found: Instruction, asked: list[Instruction], holds: bool
+) -> bool | None:
+    if not _is_reached(code, outcome, asked):
+        return False
+    value = outcome.values.get(found.name, UNKNOWN)
+    return bool(value) == holds if isinstance(value, int) else None
+
+
+def _switch(evaluated: Evaluated, switch: Instruction) -> Predicate:
+    code = evaluated.code
+    operand = switch.operands[0]
+    kind = code.module.type(switch.type)
+    cases = [values.constant(case, kind) for case in switch.operands[1:]]
+    by_target: dict[str, list[int]] = {}
+    for case, label in zip(cases, switch.labels[1:], strict=False):
+        if isinstance(case, int):
+            by_target.setdefault(label, []).append(case)
+    subject = expression(code, operand)
+    key = canonical(code, operand)[0]
+    sides = []
+    for target, numbers in [*by_target.items(), (switch.labels[0], [])]:
+        text = " || ".join(f"{subject} == {number}" for number in numbers) or f"{subject} is none of its cases"
+        accepts = {
+            label: _over(_chosen(code, one, switch, cases, numbers) for one in outcomes)
+            for label, outcomes in evaluated.outcomes.items()
+        }
+        name = f"case {', '.join(map(str, numbers))}" if numbers else "default"
+        side_key = (key, "switch", tuple(sorted(numbers)))
+        sides.append(Side(name, clipped(text), side_key, accepts, _first_place(code, target), tuple(numbers)))
+    places = (switch.place, *_operand_places(code, switch))
+    return Predicate(operand, "switch", places, _parameters(code, operand), tuple(sides))
+
+
+def _chosen(
+    code: KernelCode, outcome: Outcome, switch: Instruction, cases: Sequence[object], numbers: Sequence[int]
+) -> bool | None:
+    if not _is_reached(code, outcome, [switch]):
+        return False
+    value = outcome.values.get(switch.operands[0], UNKNOWN)
+    if not isinstance(value, int):
+        return None
+    return value in numbers if numbers else value not in cases
+
+
+def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -> Predicate | None:
+    """A number that is the same nearly everywhere, and another one somewhere; or that is looked up in a table."""
+    code = evaluated.code
+    if found.opcode in ("getelementptr", "phi", "bitcast", "addrspacecast"):
+        return None
+    place = address(code, found.operands[0]) if found.opcode == "load" else None
+    looked_up = place is not None and place.space == "global" and place.offset is None
+    if found.opcode == "load" and not looked_up:
+        return None
+    by_label = {
+        label: [one.values.get(found.name, UNKNOWN) for one in outcomes if _is_reached(code, one, users)]
+        for label, outcomes in evaluated.outcomes.items()
+    }
+    counted = Counter(value for seen in by_label.values() for value in set(seen) if value is not UNKNOWN)
+    total = sum(1 for seen in by_label.values() if seen)
+    if len(counted) < 2 or (not looked_up and counted.most_common(1)[0][1] * 2 < total):
+        return None
+    rare = [value for value, count in counted.items() if count * 2 < total] or list(counted)
+    subject = expression(code, found.name)
+    key = canonical(code, found.name)[0]
+    sides = []
+    for value in rare[:16]:
+        accepts = {
+            label: (value in seen or (None if UNKNOWN in seen else False)) if seen else False
+            for label, seen in by_label.items()
+        }
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
+        sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value", value), accepts, -1))
+    places = (found.place, *_operand_places(code, found), *(user.place for user in users))
+    kind = "table" if looked_up else "value"
+    return Predicate(found.name, kind, places, _parameters(code, found.name), tuple(sides))
+
+
+def _operand_places(code: KernelCode, found: Instruction) -> tuple[int, ...]:
+    """Of what it is made of, the nearest first."""
+    places: list[int] = []
+    pending, seen = list(found.operands), set(found.operands)
+    while pending and len(seen) < 40:
+        definition = code.definitions.get(pending.pop(0))
+        if definition is not None and definition.opcode != "load":
+            places.append(definition.place)
+            new = [operand for operand in definition.operands if operand not in seen]
+            seen.update(new)
+            pending.extend(new)
+    return tuple(places)
+
+
+def _first_place(code: KernelCode, label: str) -> int:
+    block = code.function.blocks.get(label)
+    return (
+        next((one.place for one in block.instructions if one.place >= 0 and one.opcode != "phi"), -1) if block else -1
+    )
