@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from kfp.limits import Limits as Limits
     from kfp.machine import devices as devices
     from kfp.progress import Progress as Progress
+    from kfp.reporting.report import Report as Report
+    from kfp.reporting.report import report as report
     from kfp.results import Ceiling as Ceiling
     from kfp.results import Ceilings as Ceilings
     from kfp.results import CheckReport as CheckReport
@@ -105,6 +107,8 @@ _HOMES = {
     "Limits": "kfp.limits",
     "devices": "kfp.machine",
     "Progress": "kfp.progress",
+    "Report": "kfp.reporting.report",
+    "report": "kfp.reporting.report",
     "Ceiling": "kfp.results",
     "Ceilings": "kfp.results",
     "CheckReport": "kfp.results",

@@ -29,6 +29,7 @@ def _run(arguments: Sequence[str]) -> int:
     # Inside main's guard: importing takes long enough to be interrupted.
     import kfp.cli.audit
     import kfp.cli.gate
+    import kfp.cli.report
     import kfp.cli.search  # noqa: F401  (they add their commands)
     from kfp.cli.app import run
     from kfp.errors import DeviceUnavailable, Error, ToolchainError

@@ -38,6 +38,7 @@ kfp says what can be believed about a Metal compute kernel.
   kfp audit hmc my_kernel.metal     if it doesn't hold, by which mechanism?
   kfp evolve hmc --model demo       let a model propose kernels (here: a script)
   kfp runs                          what searches have found
+  kfp report RUN -o report.html     one page: what can be believed of it, and why
   kfp devices                       where it can run on this machine
   kfp doctor                        what makes timings worse here
 

@@ -1,0 +1,1 @@
+"""A view for each kind of subject."""
