@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kfp import _core, bridge, machine
 from kfp.auditing.program.module import Module, Unreadable, read_module
@@ -32,6 +33,7 @@ class Translation:
     threadgroup_arrays: tuple[tuple[int | None, int], ...]
 
 
+@lru_cache(maxsize=6)
 def translate(bench: Bench, source: str) -> Translation:
     """Raises ``NoTranslation``, whatever the source does."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TypeVar
@@ -23,25 +23,11 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class FoundArm:
-    """An arm with what an edit of the source needs: the tokens that its condition may have come from."""
-
-    arm: Arm
-    kind: str
-    tokens: tuple[int, ...]
-    cases: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Analysis:
     """What can be said about a candidate without running it. Raises nothing, whatever the candidate is."""
 
     translation: Translation | None
     evidence: StaticEvidence
-    found: tuple[FoundArm, ...]
-
-    def find(self, arm: Arm) -> FoundArm | None:
-        return next((one for one in self.found if one.arm.id == arm.id), None)
 
 
 def static_evidence(
@@ -61,7 +47,7 @@ def analyse(
     try:
         candidate = translate(bench, source)
     except NoTranslation as reason:
-        return Analysis(None, StaticEvidence((), (), (), (), (str(reason),)), ())
+        return Analysis(None, StaticEvidence((), (), (), (), (str(reason),)))
     unknown: list[str] = []
     try:
         seed = _Seed(translate(bench, seed_source))
@@ -117,7 +103,7 @@ class _Analyser:
     by_label: Situations
     configurations: Sequence[Configuration]
     unknown: list[str]
-    found: list[FoundArm] = field(default_factory=list)
+    found: list[Arm] = field(default_factory=list)
 
     def run(self) -> Analysis:
         launched = {one.kernel for listed in self.by_label.values() for one in listed}
@@ -127,13 +113,13 @@ class _Analyser:
         for code in codes:
             self.attempt(f"the conditions of kernel {code.signature.name!r}", partial(self.arms, code), None)
         evidence = StaticEvidence(
-            tuple(one.arm for one in self.found),
+            tuple(self.found),
             self.attempt("which parameters are used", lambda: tuple(self.liveness(codes)), ()),
             self.attempt("the extents of tables", self.extents, ()),
             self.attempt("attributes", self.attributes, ()),
             tuple(self.unknown),
         )
-        return Analysis(self.candidate, evidence, tuple(self.found))
+        return Analysis(self.candidate, evidence)
 
     def attempt(self, what: str, work: Callable[[], T], otherwise: T) -> T:
         """Whatever a hostile program brings about in what follows it is an unknown, not a crash."""
@@ -145,17 +131,14 @@ class _Analyser:
 
     def arms(self, code: KernelCode) -> None:
         known = self.seed.keys(code.signature.name, self.by_label)
-        for number, predicate in enumerate(find_predicates(evaluate(code, self.by_label))):
-            tokens = self.tokens(code.module, predicate.places)
+        for predicate in find_predicates(evaluate(code, self.by_label)):
+            tokens = tokens_of(self.candidate, code.module, predicate.places)
             for side in predicate.sides:
-                self.found.append(
-                    FoundArm(self.arm(code, number, predicate, side, tokens, known), predicate.kind, tokens, side.cases)
-                )
+                self.found.append(self.arm(code, predicate, side, tokens, known))
 
     def arm(
         self,
         code: KernelCode,
-        number: int,
         predicate: Predicate,
         side: Side,
         tokens: tuple[int, ...],
@@ -165,7 +148,7 @@ class _Analyser:
         first = next(source_map.frames(code.module, side.place), None)
         kernel = code.signature.name
         return Arm(
-            id=f"{kernel}/{number}/{side.name}",
+            id=f"{kernel}/{predicate.number}/{side.name}",
             kernel=kernel,
             location=source_map.location(tokens[0]) if tokens else None,
             first_line=source_map.location(first),
@@ -176,11 +159,6 @@ class _Analyser:
             accepts=side.accepts,
             counts=None,
         )
-
-    def tokens(self, module: Module, places: Iterable[int]) -> tuple[int, ...]:
-        """The tokens of the user's that a condition may have come from, the likeliest first."""
-        listed = [token for place in places for token in self.candidate.map.frames(module, place)]
-        return tuple(dict.fromkeys(listed))
 
     def liveness(self, codes: Sequence[KernelCode]) -> Iterator[Liveness]:
         for code in codes:
@@ -219,9 +197,6 @@ def live_buffers(code: KernelCode) -> set[int]:
     }
 
 
-def by_location(arms: Iterable[Arm]) -> Mapping[tuple[int, int], list[Arm]]:
-    found: dict[tuple[int, int], list[Arm]] = {}
-    for arm in arms:
-        if arm.location is not None:
-            found.setdefault((arm.location.line, arm.location.column), []).append(arm)
-    return found
+def tokens_of(translation: Translation, module: Module, places: Iterable[int]) -> tuple[int, ...]:
+    """The tokens of the user's that a condition may have come from, the likeliest first."""
+    return tuple(dict.fromkeys(token for place in places for token in translation.map.frames(module, place)))

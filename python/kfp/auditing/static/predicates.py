@@ -33,9 +33,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Predicate:
-    """``places``: of the condition in the intermediate code, the best first; ``operand``: the value that decides."""
+    """``places``: of the condition in the intermediate code, the best first; ``operand``: the value that decides.
+    ``number``: that of its line in the intermediate code.
+    """
 
     operand: str
+    number: int
     kind: str
     places: tuple[int, ...]
     parameters: tuple[str, ...]
@@ -127,7 +130,7 @@ def _condition(evaluated: Evaluated, found: Instruction, asked: list[Instruction
     )
     # The names of one's own choosing are those of the condition, not of what it is made of.
     places = (found.place, *_operand_places(code, found), *(user.place for user in asked))
-    return Predicate(found.name, "condition", places, _parameters(code, found.name), sides)
+    return Predicate(found.name, found.line, "condition", places, _parameters(code, found.name), sides)
 
 
 def _over(answers: Iterator[bool | None]) -> bool | None:
@@ -173,7 +176,7 @@ def _switch(evaluated: Evaluated, switch: Instruction) -> Predicate:
         side_key = (key, "switch", tuple(sorted(numbers)))
         sides.append(Side(name, clipped(text), side_key, accepts, _first_place(code, target), tuple(numbers)))
     places = (switch.place, *_operand_places(code, switch))
-    return Predicate(operand, "switch", places, _parameters(code, operand), tuple(sides))
+    return Predicate(operand, switch.line, "switch", places, _parameters(code, operand), tuple(sides))
 
 
 def _chosen(
@@ -217,7 +220,7 @@ def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -
         sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value", value), accepts, -1))
     places = (found.place, *_operand_places(code, found), *(user.place for user in users))
     kind = "table" if looked_up else "value"
-    return Predicate(found.name, kind, places, _parameters(code, found.name), tuple(sides))
+    return Predicate(found.name, found.line, kind, places, _parameters(code, found.name), tuple(sides))
 
 
 def _operand_places(code: KernelCode, found: Instruction) -> tuple[int, ...]:

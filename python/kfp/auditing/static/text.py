@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.module import Instruction, Module
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address
 from kfp.auditing.static.launch import geometry_name
@@ -108,21 +108,14 @@ class _Printer:
 
     def _interval(self, found: Instruction, name: str, depth: int) -> str:
         """``x + c < d`` on unsigned numbers, which is how the compiler asks whether x is between two bounds."""
-        shifted = self.code.definitions.get(found.operands[0])
-        bits = self.code.module.type(found.type).bits
-        if shifted is None or shifted.opcode != "add" or not found.detail.startswith("u") or not bits:
+        interval = interval_of(self.code, found)
+        if interval is None:
             return ""
-        offset, bound = _integer(shifted.operands[1], bits), _integer(found.operands[1], bits)
-        if offset is None or bound is None:
-            return ""
-        low = -offset & values.mask(bits)
-        count = bound + (name in ("le", "gt"))
-        if low + count > values.mask(bits):
-            return ""
-        inner = self.value(shifted.operands[0], depth + 1)
+        low, high = interval
+        inner = self.value(self.code.definitions[found.operands[0]].operands[0], depth + 1)
         if name in ("lt", "le"):
-            return f"{low} <= {inner} && {inner} < {low + count}"
-        return f"{inner} < {low} || {low + count} <= {inner}"
+            return f"{low} <= {inner} && {inner} < {high}"
+        return f"{inner} < {low} || {high} <= {inner}"
 
     def value(self, operand: str, depth: int) -> str:
         found = self.code.definitions.get(operand)
@@ -203,7 +196,21 @@ def _other(word: str) -> str:
     return " || " if word == " && " else " && "
 
 
-def _integer(operand: str, bits: int) -> int | None:
+def interval_of(code: KernelCode, found: Instruction) -> tuple[int, int] | None:
+    """(low, high) of a comparison that the compiler made of ``low <= x && x < high``, or of its opposite."""
+    shifted = code.definitions.get(found.operands[0])
+    bits = code.module.type(found.type).bits
+    if shifted is None or shifted.opcode != "add" or not found.detail.startswith("u") or not bits:
+        return None
+    offset, bound = integer(shifted.operands[1], bits), integer(found.operands[1], bits)
+    if offset is None or bound is None:
+        return None
+    low = -offset & values.mask(bits)
+    high = low + bound + (found.detail in ("ule", "ugt"))
+    return (low, high) if high <= values.mask(bits) else None
+
+
+def integer(operand: str, bits: int) -> int | None:
     return int(operand) & values.mask(bits) if re.fullmatch(r"-?\d+", operand) else None
 
 
@@ -229,20 +236,38 @@ def _canonical_comparison(code: KernelCode, found: Instruction) -> tuple[str, bo
     if negated:
         opposite = _OPPOSITE[relation(predicate)]
         predicate = opposite if opposite == "eq" else predicate[0] + opposite
-    number = _integer(right, bits) if bits else None
+    number = integer(right, bits) if bits else None
     if relation(predicate) == "gt" and number is not None and number != values.mask(bits) >> (predicate[0] == "s"):
         # x > c is not x < c + 1.
         predicate, right, negated = predicate[0] + "lt", str(number + 1 & values.mask(bits)), not negated
-    sides = [_key(code, left, 0), _key(code, right, 0, bits)]
+    sides = [_key(code, left, 0, bits), _key(code, right, 0, bits)]
     if predicate == "eq":
         sides.sort()
+    elif relation(predicate) == "gt":
+        predicate, sides = predicate[0] + "lt", sides[::-1]
     return f"{predicate}({sides[0]},{sides[1]})", negated
+
+
+def orientation(module: Module, found: Instruction) -> tuple[str, bool]:
+    """(relation, whether it is negated) of an icmp: equal for a comparison and what the optimiser makes of it."""
+    left, right = found.operands
+    predicate = found.detail
+    bits = module.type(found.type).bits
+    if not left.startswith("%") and right.startswith("%"):
+        left, right = right, left
+        predicate = predicate if predicate in ("eq", "ne") else predicate[0] + _MIRRORED[predicate[1:]]
+    word = relation(predicate)
+    if word in ("eq", "ne"):
+        return "eq", word == "ne"
+    if right.startswith("%") or not bits:
+        return "order", word in ("gt", "ge")
+    return predicate[0] + "order", word in ("gt", "ge")
 
 
 def _key(code: KernelCode, operand: str, depth: int, bits: int = 0) -> str:
     found = code.definitions.get(operand)
     if found is None:
-        number = _integer(operand, bits or 64)
+        number = integer(operand, bits or 64)
         return operand if number is None or not bits else str(number)
     if depth > 4 * _DEEPEST:
         return "…"
