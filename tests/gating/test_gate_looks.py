@@ -18,10 +18,12 @@ from kfp.gating.runs import LEDGER, commit, committed_seed
 from kfp.ledger.ledger import Ledger
 from kfp.runs.folder import RunWriter
 from kfp.tasks import get_task
-from search.scripted import KERNEL, WRONG, ByComment, Scripted, costing, fenced
+from search.scripted import KERNEL, ByComment, Scripted, costing, fenced
 
 SAXPY = get_task("saxpy")
-OTHER = WRONG.replace("- y[i]", "- 2.0f * y[i]")
+# What can't be compiled is gated in no time.
+BROKEN = "kernel void saxpy() { nonsense }"
+OTHER = BROKEN.replace("nonsense", "other")
 
 
 def looked(books: Path, source: str, policy: str = "once", **options: object) -> Look:
@@ -29,7 +31,7 @@ def looked(books: Path, source: str, policy: str = "once", **options: object) ->
 
 
 def test_once_gives_the_whole_gate_and_refuses_another(tmp_path: Path) -> None:
-    found = looked(tmp_path, WRONG)
+    found = looked(tmp_path, BROKEN)
     assert found.gate is not None
     assert (found.gate.verdict, found.gate.commitment, found.looks) == ("wrong", commit(tmp_path), 1)
     assert Look.from_json(json.loads(json.dumps(found.to_json()))) == found
@@ -41,7 +43,7 @@ def test_once_gives_the_whole_gate_and_refuses_another(tmp_path: Path) -> None:
 
 
 def test_retro_releases_nothing_and_keeps_the_record(tmp_path: Path) -> None:
-    found = looked(tmp_path, WRONG, "retro")
+    found = looked(tmp_path, BROKEN, "retro")
     assert (found.gate, found.released, found.bits) == (None, None, 0.0)
     assert "wrong" not in json.dumps(found.to_json())
     (result,) = (tmp_path / GATES).glob("*/result.json")
@@ -50,8 +52,8 @@ def test_retro_releases_nothing_and_keeps_the_record(tmp_path: Path) -> None:
 
 def test_thresholdout_wants_the_searchs_own_score(tmp_path: Path) -> None:
     with pytest.raises(LookRefused, match="the value that the search measured"):
-        looked(tmp_path, WRONG, "thresholdout")
-    found = looked(tmp_path, WRONG, "thresholdout", score=0.9)
+        looked(tmp_path, BROKEN, "thresholdout")
+    found = looked(tmp_path, BROKEN, "thresholdout", score=0.9)
     assert found.gate is None
     # Far off: a noisy Phi of a wrong kernel, which is 0.
     assert found.released is not None
@@ -60,7 +62,7 @@ def test_thresholdout_wants_the_searchs_own_score(tmp_path: Path) -> None:
 
 
 def test_the_ladder_releases_improvements_alone(tmp_path: Path) -> None:
-    assert looked(tmp_path, WRONG, "ladder").released == 0.0
+    assert looked(tmp_path, BROKEN, "ladder").released == 0.0
     assert looked(tmp_path, OTHER, "ladder").released == 0.0
     honest = looked(tmp_path, planted(SAXPY, "honest"), "ladder", reference=reference(SAXPY))
     assert honest.gate is None
@@ -77,11 +79,11 @@ def test_a_search_that_goes_on_may_not_look(tmp_path: Path) -> None:
     evolve("saxpy", model=Scripted(["x"]), iterations=1, scale="small", out=folder, referee=ByComment())
     (folder / "finale.json").unlink(missing_ok=True)
     with pytest.raises(LookRefused, match="not over"):
-        looked(folder, WRONG)
+        looked(folder, BROKEN)
 
 
 def test_the_books_have_one_seed(tmp_path: Path) -> None:
-    looked(tmp_path, WRONG, "retro")
+    looked(tmp_path, BROKEN, "retro")
     assert commitment(committed_seed(tmp_path)) == commit(tmp_path)
     (tmp_path / "gate-seed").write_text(seed_text(7))
     with pytest.raises(RunError, match="committed to"):
@@ -96,7 +98,7 @@ def kfp(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_command_line(tmp_path: Path) -> None:
     kernel, other = tmp_path / "kernel.metal", tmp_path / "other.metal"
-    kernel.write_text(WRONG)
+    kernel.write_text(BROKEN)
     other.write_text(OTHER)
     books = ("--scale", "small", "--books", str(tmp_path / "books"))
     shown = kfp("gate", "saxpy", str(kernel), *books, "--policy", "retro")
