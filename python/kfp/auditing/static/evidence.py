@@ -15,6 +15,7 @@ from kfp.auditing.static.attributes import find_attributes
 from kfp.auditing.static.extents import find_extents
 from kfp.auditing.static.flow import KernelCode, kernel_code
 from kfp.auditing.static.launch import BUFFERS, Situation, situations
+from kfp.auditing.static.opaque import opaque_conditions
 from kfp.auditing.static.predicates import Predicate, Side, Situations, evaluate, find_predicates
 from kfp.gating.trials import Bench
 from kfp.tasks.base import Configuration, Task
@@ -112,6 +113,7 @@ class _Analyser:
         self.unknown += [f"no code of kernel {name!r}" for name in names - {code.signature.name for code in codes}]
         for code in codes:
             self.attempt(f"the conditions of kernel {code.signature.name!r}", partial(self.arms, code), None)
+            self.attempt(f"the loops of kernel {code.signature.name!r}", partial(self.opaque, code), None)
         evidence = StaticEvidence(
             tuple(self.found),
             self.attempt("which parameters are used", lambda: tuple(self.liveness(codes)), ()),
@@ -135,6 +137,15 @@ class _Analyser:
             tokens = tokens_of(self.candidate, code.module, predicate.places)
             for side in predicate.sides:
                 self.found.append(self.arm(code, predicate, side, tokens, known))
+
+    def opaque(self, code: KernelCode) -> None:
+        seed = self.seed.codes.get(code.signature.name)
+        known = {one.key for one in opaque_conditions(seed)} if seed is not None else set()
+        for one in opaque_conditions(code):
+            if one.key not in known:
+                place = self.candidate.map.location(next(self.candidate.map.frames(code.module, one.place), None))
+                parameters = " and ".join(one.parameters)
+                self.unknown.append(f"{place or 'somewhere'}: a condition on {parameters} that a loop computes")
 
     def arm(
         self,

@@ -65,7 +65,7 @@ class _Target:
         """What the arm's id names in the source that it was found in."""
         number, _, name = arm.id.removeprefix(f"{arm.kernel}/").partition("/")
         for code, predicate, side in _sides(translation, arm.kernel):
-            if str(predicate.number) == number and side.name == name:
+            if str(predicate.number) == number and side.name in (name, ""):
                 return _Target(translation, code, predicate, side, _keys(translation, arm.kernel, side.key))
         return None
 
@@ -119,9 +119,28 @@ def _close(bench: Bench, target: _Target, places: int) -> str | None:
 def _edited(target: _Target) -> Iterator[str]:
     source = source_of(target.translation.source)
     tokens = tokens_of(target.translation, target.code.module, target.predicate.places)[:6]
-    edits = [edit for token in tokens for edit in _Editor(target, source, token).edits()]
+    beside = [one for token in tokens for one in _comparisons_of_statement(target.translation, token)]
+    edits = [edit for token in dict.fromkeys((*tokens, *beside)) for edit in _Editor(target, source, token).edits()]
     for edit in unique(edits):
         yield source.edited(edit)
+
+
+def _comparisons_of_statement(translation: Translation, token: int) -> Iterator[int]:
+    first, last = _statement(translation.map, token)
+    for index in range(first, last + 1):
+        if translation.map.tokens[index].text in (*_COMPARISONS, "!"):
+            yield index
+
+
+def _statement(source_map: SourceMap, token: int) -> tuple[int, int]:
+    """The first and the last token of the statement around one, or of the part of it that is near."""
+    tokens = source_map.tokens
+    first = last = token
+    while first > 0 and token - first < 200 and tokens[first - 1].text not in (";", "{", "}"):
+        first -= 1
+    while last + 1 < len(tokens) and last - token < 200 and tokens[last + 1].text not in (";", "{", "}"):
+        last += 1
+    return first, last
 
 
 @dataclass(frozen=True)
@@ -158,10 +177,16 @@ class _Editor:
             if self.force == (text == "!="):
                 yield from self._literals_beside()
             yield from self._enclosing_condition()
-        elif text == "!" and spelled[-1][1] == "!" and self.target.side.text.endswith("== 0"):
-            yield (Insertion(spelled[-1][0], 1, "0 * !"),)
+        elif text == "!" and spelled[-1][1] == "!" and self._closes_equality() is not None:
+            yield (Insertion(spelled[-1][0], 1, "0 * !" if self._closes_equality() else "1 | !"),)
         elif self.target.predicate.kind in ("value", "table"):
             yield from self._literals_of_statement()
+
+    def _closes_equality(self) -> bool | None:
+        found = self.target.code.definitions.get(self.target.predicate.operand)
+        if found is None or found.opcode != "icmp" or found.detail not in ("eq", "ne"):
+            return None
+        return (self.target.side.name == "true") == (found.detail == "eq")
 
     @property
     def around(self) -> tuple[str, str]:
@@ -258,11 +283,7 @@ class _Editor:
     def _literals_of_statement(self) -> Iterator[Edit]:
         """Every literal of one value in the statement, moved together."""
         tokens = self.map.tokens
-        first = last = self.token
-        while first > 0 and self.token - first < 200 and tokens[first - 1].text not in (";", "{", "}"):
-            first -= 1
-        while last + 1 < len(tokens) and last - self.token < 200 and tokens[last + 1].text not in (";", "{", "}"):
-            last += 1
+        first, last = _statement(self.map, self.token)
         by_value: dict[str, list[Edit]] = {}
         for index in range(first, last + 1):
             edit = self._moved(index)

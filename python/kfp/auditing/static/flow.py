@@ -105,6 +105,8 @@ class KernelCode:
     # What of the launch and of which buffers anything depends on that depends on nothing else.
     numbers: set[int]
     buffers: set[int]
+    # The canonical form of every such value.
+    keys: dict[str, str]
 
     def block_of(self, instruction: Instruction) -> str:
         return self.lines.get(instruction.line, "")
@@ -164,6 +166,7 @@ def kernel_code(module: Module, number: int, signature: KernelSignature) -> Kern
         {p.index: p.name for p in signature.parameters if p.kind == "buffer"},
         set(),
         set(),
+        {},
     )
     _follow(code)
     return code

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 from kfp.auditing.program.module import Instruction
 from kfp.auditing.static import values
-from kfp.auditing.static.flow import KernelCode, address
+from kfp.auditing.static.flow import NOTHING, KernelCode, address
 from kfp.auditing.static.launch import Situation
 from kfp.auditing.static.propagation import Outcome, propagate
-from kfp.auditing.static.text import canonical, clipped, condition, expression
-from kfp.auditing.static.values import UNKNOWN
+from kfp.auditing.static.text import canonical, clipped, condition, expression, keys_of
+from kfp.auditing.static.values import UNKNOWN, Value
 
 # By label of a configuration, its dispatches of the kernel.
 Situations = Mapping[str, Sequence[Situation]]
 MOST_PREDICATES = 400
+# What singles a point out has few values, most of the time the same, over many inputs.
+_MOST_VALUES = 4
+_LEAST_INPUTS = 6
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ def _what_matters(code: KernelCode, situation: Situation) -> Hashable:
 
 def find_predicates(evaluated: Evaluated) -> Iterator[Predicate]:
     code = evaluated.code
+    if not code.keys:
+        keys_of(code)
     count = 0
     for block in code.order:
         for instruction in block.instructions:
@@ -199,28 +204,48 @@ def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -
     looked_up = place is not None and place.space == "global" and place.offset is None
     if found.opcode == "load" and not looked_up:
         return None
+    places = (found.place, *_operand_places(code, found), *(user.place for user in users))
+    kind = "table" if looked_up else "value"
+    key = canonical(code, found.name)[0]
+    parameters = _parameters(code, found.name)
+    if not evaluated.outcomes:
+        return Predicate(found.name, found.line, kind, places, parameters, (Side("", "", (key, "value"), {}, -1),))
     by_label = {
         label: [one.values.get(found.name, UNKNOWN) for one in outcomes if _is_reached(code, one, users)]
         for label, outcomes in evaluated.outcomes.items()
     }
-    counted = Counter(value for seen in by_label.values() for value in set(seen) if value is not UNKNOWN)
-    total = sum(1 for seen in by_label.values() if seen)
-    if len(counted) < 2 or (not looked_up and counted.most_common(1)[0][1] * 2 < total):
+    rare = _singled_out(evaluated, found.name)
+    if not rare:
         return None
-    rare = [value for value, count in counted.items() if count * 2 < total] or list(counted)
     subject = expression(code, found.name)
-    key = canonical(code, found.name)[0]
     sides = []
-    for value in rare[:16]:
+    for value in rare:
         accepts = {
             label: (value in seen or (None if UNKNOWN in seen else False)) if seen else False
             for label, seen in by_label.items()
         }
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value", value), accepts, -1))
-    places = (found.place, *_operand_places(code, found), *(user.place for user in users))
-    kind = "table" if looked_up else "value"
-    return Predicate(found.name, found.line, kind, places, _parameters(code, found.name), tuple(sides))
+    return Predicate(found.name, found.line, kind, places, parameters, tuple(sides))
+
+
+def _singled_out(evaluated: Evaluated, operand: str) -> list[object]:
+    """The few values that one of many different inputs gets, where most get the same."""
+    code = evaluated.code
+    names = code.support_of(operand) or NOTHING
+    leaves = sorted(
+        name for name, support in code.support.items() if support and len(support) == 1 and support <= names
+    )
+    leaves = [name for name in leaves if code.definitions[name].opcode == "load"]
+    found: dict[Hashable, Value] = {}
+    for outcomes in evaluated.outcomes.values():
+        for one in outcomes:
+            found[tuple(one.values.get(leaf) for leaf in leaves)] = one.values.get(operand, UNKNOWN)
+    counted = Counter(found.values())
+    usual, most = counted.most_common(1)[0] if counted else (UNKNOWN, 0)
+    if len(counted) < 2 or len(counted) > _MOST_VALUES or len(found) < _LEAST_INPUTS or 2 * most <= len(found):
+        return []
+    return [value for value in counted if value != usual and value is not UNKNOWN]
 
 
 def _operand_places(code: KernelCode, found: Instruction) -> tuple[int, ...]:

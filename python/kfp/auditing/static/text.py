@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from kfp.auditing.program.module import Instruction, Module
@@ -222,7 +223,7 @@ def canonical(code: KernelCode, operand: str) -> tuple[str, bool]:
         return key, not negated
     if found is not None and found.opcode == "icmp":
         return _canonical_comparison(code, found)
-    return _key(code, operand, 0), False
+    return _key(code, operand), False
 
 
 def _canonical_comparison(code: KernelCode, found: Instruction) -> tuple[str, bool]:
@@ -240,7 +241,7 @@ def _canonical_comparison(code: KernelCode, found: Instruction) -> tuple[str, bo
     if relation(predicate) == "gt" and number is not None and number != values.mask(bits) >> (predicate[0] == "s"):
         # x > c is not x < c + 1.
         predicate, right, negated = predicate[0] + "lt", str(number + 1 & values.mask(bits)), not negated
-    sides = [_key(code, left, 0, bits), _key(code, right, 0, bits)]
+    sides = [_key(code, left, bits), _key(code, right, bits)]
     if predicate == "eq":
         sides.sort()
     elif relation(predicate) == "gt":
@@ -264,25 +265,43 @@ def orientation(module: Module, found: Instruction) -> tuple[str, bool]:
     return predicate[0] + "order", word in ("gt", "ge")
 
 
-def _key(code: KernelCode, operand: str, depth: int, bits: int = 0) -> str:
-    found = code.definitions.get(operand)
-    if found is None:
-        number = integer(operand, bits or 64)
-        return operand if number is None or not bits else str(number)
-    if depth > 4 * _DEEPEST:
-        return "…"
+def _key(code: KernelCode, operand: str, bits: int = 0) -> str:
+    if operand.startswith("%"):
+        return code.keys.get(operand, "…")
+    number = integer(operand, bits) if bits else None
+    return operand if number is None else str(number)
+
+
+def keys_of(code: KernelCode) -> dict[str, str]:
+    """The canonical form of every value that depends on the configuration alone; a digest where it is long."""
+    for step in code.steps:
+        for found in step.uniform:
+            key = _own_key(code, found)
+            code.keys[found.name] = key if len(key) <= 64 else hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+    return code.keys
+
+
+def _own_key(code: KernelCode, found: Instruction) -> str:
     if found.opcode == "load":
         place = address(code, found.operands[0])
         if place is None:
             return "…"
-        index = place.index if place.space != "global" else "table"
-        inner = "" if place.offset is not None else _Printer(code)._index(found.operands[0], 0)
+        index = place.index if place.space != "global" else _table(code, str(place.index))
+        inner = "" if place.offset is not None else _key(code, found.operands[0])
         return f"{place.space}:{index}:{place.offset}:{inner}:{found.type}"
-    kind = code.module.type(found.type)
-    parts = [_key(code, one, depth + 1, kind.bits) for one in found.operands]
+    if found.opcode == "icmp":
+        key, negated = _canonical_comparison(code, found)
+        return f"not {key}" if negated else key
+    bits = code.module.type(found.type).bits
+    parts = [_key(code, one, bits) for one in found.operands]
     if found.opcode in _COMMUTATIVE:
         parts.sort()
-    if found.opcode in ("icmp", "fcmp"):
-        return f"{found.opcode} {found.detail}({','.join(parts)})"
     name = found.detail if found.opcode == "call" else found.opcode
-    return f"{name}.{found.type}({','.join(parts)})"
+    detail = found.detail if found.opcode in ("fcmp", "getelementptr") else ""
+    return f"{name}.{detail}.{found.type}({','.join(parts)})"
+
+
+def _table(code: KernelCode, name: str) -> str:
+    """Tables are alike if they hold the same."""
+    found = code.module.globals.get(name)
+    return hashlib.blake2b(found.initializer.encode(), digest_size=8).hexdigest() if found else name
