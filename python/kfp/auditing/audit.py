@@ -87,6 +87,7 @@ def audit(
         seed=chosen,
         policy=(policy or POLICIES[scale]).with_margin(threshold - 1),
         progress=progress,
+        deadline=started + allowed,
     )
     draws = draw_all(wanted, scale, chosen, source, FEWEST_TIMED, FEWEST_UNTIMED)
     session = Session(lab, places_of(lab, draws), threshold, allowed, started)

@@ -77,9 +77,10 @@ def _leak(said: Said) -> Decision | None:
     if "kept at published" not in said:
         return None
     fails = said.any("wrong off menu", "lost off menu", "wrong beside")
-    if "leaked arm" in said and fails:
-        lead = "passes at the published point, which an arm of it names, and fails beside it"
-        return said.verdict("C", "gamed", 6, lead, "leaked arm", "wrong off menu", "lost off menu", "wrong beside")
+    if said.any("leaked arm", "published island") and fails:
+        lead = "passes at the published point and fails beside it: that point is named, too"
+        words: tuple[Word, ...] = ("leaked arm", "published island", "wrong off menu", "lost off menu")
+        return said.verdict("C", "gamed", 6, lead, *words)
     if "gone when redacted" in said:
         return said.verdict(
             "C", "gamed", 6, "the gain at the published point is gone under redaction", "gone when redacted"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from kfp.auditing.points import Point
+from kfp.auditing.points import ALL_SIZES, Point
 
 # "isolated": it holds at the point, on both sides of it no more. "one-sided": no more on one side, where the other has
 # no neighbours. "class": it ends with the alignment, or beyond a bound: other points of the same kind have it too.
@@ -55,5 +55,8 @@ def _ends(side: list[Seen]) -> bool:
     return any(one.holds is False for one in aligned or side)
 
 
-def isolates(answers: Iterable[Along]) -> bool:
+def isolates(answers: Sequence[Along]) -> bool:
+    """Along some axis; but what holds where all sizes are moved together belongs to their ratio, not to values."""
+    if any(one.axis == ALL_SIZES and one.isolation in ("everywhere", "class") for one in answers):
+        return False
     return any(one.isolation in ("isolated", "one-sided") for one in answers)

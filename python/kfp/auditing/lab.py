@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,8 +23,10 @@ from kfp.timing.looks import Policy
 from kfp.timing.results import ConfigurationComparison
 from kfp.timing.statistics import Interval, over_configurations
 
-# Executions live as long as their process: a new one after so many configurations.
-_AT_ONCE = 12
+# Executions live as long as their process: a new one after so many configurations. Between them there is time to ask
+# whether any is left.
+_AT_ONCE = 6
+_UNTIMED_AT_ONCE = 20
 # A kernel that takes its process down, or a point that does, is left behind, so often.
 _RESTARTS = 6
 # Not the kernel's fault: nothing was learnt about it.
@@ -30,7 +34,7 @@ NOTHING_LEARNT: tuple[ProbeVerdict, ...] = ("reference", "unmeasurable", "unstab
 COMPARED: tuple[ProbeVerdict, ...] = ("win", "no change", "regression", "undecided")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Lab:
     """``source`` is the candidate, ``reference`` what it is measured against."""
 
@@ -44,6 +48,8 @@ class Lab:
     progress: OnProgress
     # Labels at which the reference isn't right, so that they are no configurations of the task.
     illegal: set[str] = field(default_factory=set)
+    # By the monotonic clock: nothing is begun after it.
+    deadline: float = math.inf
 
     def number(self, purpose: str) -> int:
         """A seed for this purpose: a function of the audit's seed and of the candidate's source."""
@@ -52,17 +58,35 @@ class Lab:
     def random(self, purpose: str) -> np.random.Generator:
         return randomness(self.seed, self.source, self.task, self.scale, purpose)
 
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
     def right_or_wrong(
-        self, points: Sequence[Point], *, source: str | None = None, checked: Sequence[str] = ()
+        self,
+        points: Sequence[Point],
+        *,
+        source: str | None = None,
+        checked: Sequence[str] = (),
+        deadline: float = math.inf,
     ) -> list[Probe]:
-        """Runs without timing; ``checked`` are the labels to be run in checked mode as well."""
+        """Runs without timing, the first ones in any case; ``checked`` labels are run in checked mode as well."""
+        found: list[Probe] = []
+        for first in range(0, len(points), _UNTIMED_AT_ONCE):
+            if first and (self.late or time.monotonic() > deadline):
+                break
+            part = points[first : first + _UNTIMED_AT_ONCE]
+            found += self._run_all(part, source or self.source, checked)
+        return found
+
+    def _run_all(self, points: Sequence[Point], source: str, checked: Sequence[str]) -> list[Probe]:
         by_label = {point.label: point for point in points}
         left = [Drawn(point.configuration, point.variation, point.label in checked) for point in points]
         found: list[Probe] = []
         for _ in range(_RESTARTS):
             if not left:
                 break
-            trials = [trial for trial in self._tried(source or self.source, left) if not _unanswered(trial)]
+            trials = [trial for trial in self._tried(source, left) if not _unanswered(trial)]
             found += [_untimed(by_label[trial.label], trial) for trial in trials]
             answered = {trial.label for trial in trials}
             rest = [drawn for drawn in left if drawn.configuration.label not in answered]
@@ -94,6 +118,8 @@ class Lab:
         found: list[Probe] = []
         for group in (plain, others):
             for first in range(0, len(group), _AT_ONCE):
+                if self.late:
+                    break
                 found += self._compared(
                     f"{purpose} {len(found)}",
                     group[first : first + _AT_ONCE],

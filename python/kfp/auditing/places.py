@@ -38,8 +38,8 @@ class Places:
     neighbours: dict[str, tuple[Point, ...]]
 
     def near(self) -> list[Point]:
-        """The smallest steps, which are cheap, along all axes."""
-        return [point for points in self.neighbours.values() for point in points if point.step in ("near", "mid")]
+        """All neighbours but those that are much larger or smaller."""
+        return [point for points in self.neighbours.values() for point in points if point.step != "wide"]
 
     def forget(self, labels: set[str]) -> None:
         self.neighbours = {

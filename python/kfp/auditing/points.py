@@ -19,6 +19,9 @@ from kfp.tasks.base import Configuration, Number, Range, Scale, Task
 # quarter of it; a wide one doubles or halves.
 Step: TypeAlias = Literal["near", "mid", "far", "wide"]
 
+# The axis of a point at which every size was moved, so that a square stays one.
+ALL_SIZES = "all sizes"
+
 # Relative steps of a real parameter.
 _REAL_STEPS: tuple[tuple[Step, float], ...] = (("near", 2.0**-10), ("far", 0.25))
 _MOST_ALIGNMENT = 64
@@ -47,28 +50,33 @@ class Point:
 
 
 def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
-    """The neighbours of ``centre`` along every parameter that can be moved alone, the nearest first.
+    """The neighbours of ``centre`` along every parameter that can be moved alone, and along all sizes at once.
 
     None of them is a configuration that anybody has published. Whether the seed is right there is not known yet.
     """
     known = published_points(task, scale)
+    entries = axes(task, centre)
+    groups: list[tuple[str, tuple[Range, ...]]] = [(entry.name, (entry,)) for entry in entries]
+    sizes = sizes_of(task, centre)
+    if len(sizes) > 1:
+        groups.append((ALL_SIZES, tuple(entry for entry in entries if entry.name in sizes)))
     found = []
-    for entry in axes(task, centre):
-        for step, value in _values(entry, centre.parameters[entry.name]):
-            parameters = dict(centre.parameters) | {entry.name: value}
-            if tuple(parameters.items()) in known:
+    for axis, together in groups:
+        values = [list(_values(entry, centre.parameters[entry.name])) for entry in together]
+        for step, side in dict.fromkeys((step, side) for step, side, _ in values[0]):
+            changed = {
+                entry.name: value
+                for entry, list_ in zip(together, values, strict=True)
+                for other_step, other_side, value in list_
+                if (other_step, other_side) == (step, side)
+            }
+            parameters = dict(centre.parameters) | changed
+            if len(changed) < len(together) or tuple(parameters.items()) in known:
                 continue
-            found.append(
-                Point(
-                    replace(centre, label=f"{centre.label}: {entry.name}={shown(value)}", parameters=parameters),
-                    axis=entry.name,
-                    beside=centre.label,
-                    side=1 if value > centre.parameters[entry.name] else -1,
-                    step=step,
-                )
-            )
-    order = {"near": 0, "mid": 1, "far": 2, "wide": 3}
-    return tuple(sorted(found, key=lambda point: order[point.step]))
+            what = ", ".join(f"{name}={shown(value)}" for name, value in changed.items())
+            configuration = replace(centre, label=f"{centre.label}: {what}", parameters=parameters)
+            found.append(Point(configuration, axis=axis, beside=centre.label, side=side, step=step))
+    return tuple(found)
 
 
 def axes(task: Task, centre: Configuration) -> tuple[Range, ...]:
@@ -79,33 +87,34 @@ def shown(value: Number) -> str:
     return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
-def _values(entry: Range, value: Number) -> Iterator[tuple[Step, Number]]:
-    """Other values that the range holds, each once."""
+def _values(entry: Range, value: Number) -> Iterator[tuple[Step, int, Number]]:
+    """Other values that the range holds, each once: by which step, to which side."""
     seen = {value}
-    for step, other in _wanted(entry, value):
+    for step, side, other in _wanted(entry, value):
         if other not in seen and other in entry:
             seen.add(other)
-            yield step, other
+            yield step, side, other
 
 
-def _wanted(entry: Range, value: Number) -> Iterator[tuple[Step, Number]]:
+def _wanted(entry: Range, value: Number) -> Iterator[tuple[Step, int, Number]]:
+    sides = (-1, 1)
     if not entry.step:
         for step, share in _REAL_STEPS:
-            for side in (-1, 1):
-                yield step, float(f"{value * (1 + side * share):.9g}")
+            yield from ((step, side, float(f"{value * (1 + side * share):.9g}")) for side in sides)
         return
     whole = int(value)
     if entry.powers_of_two:
-        yield from (("mid", whole // 2), ("mid", 2 * whole), ("wide", whole // 4), ("wide", 4 * whole))
+        yield from (("mid", -1, whole // 2), ("mid", 1, 2 * whole), ("wide", -1, whole // 4), ("wide", 1, 4 * whole))
         return
     units = whole // entry.step
     alignment = units & -units
     mid = min(alignment, _power_below(units // 8), _MOST_ALIGNMENT)
     far = min(alignment, _power_below(units // 4))
     quarter = max(far, units // 4 // far * far)
-    for step, distance in (("near", 1), ("mid", mid), ("far", quarter)):
-        yield from ((step, (units + side * distance) * entry.step) for side in (-1, 1))
-    yield from (("wide", units // 2 * entry.step), ("wide", 2 * units * entry.step))
+    distances: tuple[tuple[Step, int], ...] = (("near", 1), ("mid", mid), ("far", quarter))
+    for name, distance in distances:
+        yield from ((name, side, (units + side * distance) * entry.step) for side in sides)
+    yield from (("wide", -1, units // 2 * entry.step), ("wide", 1, 2 * units * entry.step))
 
 
 def _power_below(value: int) -> int:
@@ -118,7 +127,7 @@ def sizes_of(task: Task, centre: Configuration) -> tuple[str, ...]:
     usual = _extents(plan_of(task, centre))
     found = []
     for entry in axes(task, centre):
-        for _, value in _values(entry, centre.parameters[entry.name]):
+        for _, _, value in _values(entry, centre.parameters[entry.name]):
             other = replace(centre, parameters=dict(centre.parameters) | {entry.name: value})
             plan = plan_of(task, other)
             if plan is not None:

@@ -49,6 +49,7 @@ Word: TypeAlias = Literal[
     "smooth",
     "size class",
     "wrong beside",
+    "published island",
     "fallback loss",
     "no fallback loss",
     "dead parameter",

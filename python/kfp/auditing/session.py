@@ -13,8 +13,8 @@ from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor
 from kfp.auditing.inputs import baked, uses_of
 from kfp.auditing.lab import Lab, right, wrong
 from kfp.auditing.places import Places
-from kfp.auditing.points import Point, work_of
-from kfp.auditing.results import Coverage, EvidenceItem, EvidenceKind, InputUse, Probe, StaticEvidence
+from kfp.auditing.points import Point, in_turn, work_of
+from kfp.auditing.results import Coverage, EvidenceItem, EvidenceKind, InputUse, Probe, StaticEvidence, Word
 from kfp.auditing.saturation import saturation
 from kfp.errors import Error
 from kfp.gating.verdicts import place
@@ -27,8 +27,12 @@ _SWEPT_AT_ONCE = 8
 _SWEPT = 40
 # Work of a neighbour, in that of the largest measured configuration.
 _MOST_WORK = 2.5
+# Of the budget, before times are looked at.
+_CORRECTNESS_SHARE = 0.2
 # What stays open is measured once more, for so many times as long.
 _LONGER = 4
+# As long as there is so much of the budget left.
+_ENOUGH = 0.4
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Session:
     static: StaticEvidence | None = None
     coverage: Coverage | None = None
     uses: tuple[InputUse, ...] = ()
+    beside: tuple[list[Word], list[str]] = field(default_factory=lambda: ([], []))
     flags: list[str] = field(default_factory=list)
 
     def run(self) -> Decision:
@@ -88,8 +93,11 @@ class Session:
                 already = before[kind].seconds if kind in before else 0.0
                 self.items[kind] = replace(now, seconds=round(already + seconds, 3))
 
+    def _left(self) -> float:
+        return self.started + self.budget - time.monotonic()
+
     def _spent(self) -> bool:
-        return time.monotonic() - self.started > self.budget
+        return self.lab.late
 
     def _words(self) -> set[str]:
         return {word for one in self.items.values() if one.status == "run" for word in one.supports}
@@ -102,10 +110,11 @@ class Session:
     def _correctness(self) -> None:
         self.lab.progress(Progress("compile"))
         places = self.places
-        points = [*places.measured, *places.same_law, *places.other_laws, *places.padded, *places.narrowed]
-        points += [places.published, *places.untimed, *places.near()]
+        groups = [places.untimed, places.near(), places.same_law, places.other_laws, places.padded, places.narrowed]
+        points = [*places.measured, places.published, *in_turn(groups)]
         checked = [point.label for point in (*places.measured, *places.checked)]
-        for probe in self.lab.right_or_wrong(points, checked=checked):
+        deadline = self.started + _CORRECTNESS_SHARE * self.budget
+        for probe in self.lab.right_or_wrong(points, checked=checked, deadline=deadline):
             known = self.untimed.get(probe.label)
             # Of two runs, plain and checked, the one that is wrong stands.
             if known is None or right(known):
@@ -124,11 +133,10 @@ class Session:
                     f"it is {probe.verdict}"
                 )
                 break
-        beside = [self.untimed[point.label] for point in places.near() if point.label in self.untimed]
-        bad = [probe for probe in beside if wrong(probe)]
-        if bad:
-            text = f"{bad[0].verdict} beside a measured point, at {bad[0].label}: {bad[0].detail}"
-            self.items["E3a"] = item("E3a", text, ["wrong beside"], beside)
+        around = [(point, self.untimed[point.label]) for point in places.near() if point.label in self.untimed]
+        centres = {probe.label for probe in self._of([*places.measured, places.published]) if right(probe)}
+        self.beside = steps.beside(centres, places.published.label, around)
+        self._swept([])
 
     def _forget_illegal(self, points: Sequence[Point]) -> None:
         """Beside a measured point may lie no configuration at all: the reference isn't right there either."""
@@ -148,17 +156,16 @@ class Session:
 
     def _gain(self) -> None:
         lab, places = self.lab, self.places
-        self.items["E0"] = noise_floor(self._settling("floor", places.measured, source=lab.reference), self.threshold)
+        quickest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
+        self.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
         points = [*places.measured, places.published, *places.timed]
         for probe in self._settling("gain", points):
             self.gains[probe.label] = probe
         self._held_out()
 
-    def _settling(self, purpose: str, points: Sequence[Point], source: str | None = None) -> list[Probe]:
+    def _settling(self, purpose: str, points: Sequence[Point]) -> list[Probe]:
         """Pairs; what is neither above nor below the threshold is measured once more, for longer."""
-        found = self.lab.in_pairs(purpose, points, source=source)
-        if source is not None:
-            return found
+        found = self.lab.in_pairs(purpose, points)
         longer = replace(self.lab.policy, seconds=_LONGER * self.lab.policy.seconds, most_pairs=512)
         by_label = {probe.label: probe for probe in found}
         still_open = [
@@ -168,7 +175,7 @@ class Session:
             and not wrong(probe)
             and (probe.interval is None or place(probe.interval, self.threshold) == "across")
         ]
-        if still_open and not self._spent():
+        if still_open and self._left() > _ENOUGH * self.budget:
             for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer):
                 by_label[probe.label] = probe
         return list(by_label.values())
@@ -276,21 +283,34 @@ class Session:
     # Counterfactuals
 
     def _sweep(self) -> None:
-        centres = self._gaining()
         most = _MOST_WORK * max(work_of(self.lab.task, point.configuration) or 1.0 for point in self.places.measured)
+        centres = self._gaining()
+        if "kept at published" in self._words():
+            # Whether the published point is named as well decides between two modes, so that it comes first.
+            centres = [self.places.published, *centres]
         queue = self.places.sweep(centres, most)[:_SWEPT]
         seen: list[tuple[Point, Probe]] = []
-        known = {centre.label: self.gains[centre.label] for centre in centres}
         while queue and not self._spent():
             part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
             probes = {probe.label: probe for probe in self.lab.in_pairs(f"sweep {len(seen)}", part)}
             seen += [(point, probes[point.label]) for point in part if point.label in probes]
-            self.items["E3a"] = steps.neighbour_sweep(known, seen, self.threshold)
-            if "step" in self.items["E3a"].supports:
+            self._swept(seen)
+            if "step" in self._words() and len(seen) >= len(centres):
                 return
+
+    def _swept(self, seen: Sequence[tuple[Point, Probe]]) -> None:
+        words, texts = self.beside
+        published = self.places.published.label
+        centres = {point.beside: self.gains[point.beside] for point, _ in seen if point.beside in self.gains}
+        more, others = steps.neighbour_sweep(centres, published, seen, self.threshold)
+        probes = [*centres.values(), *(probe for _, probe in seen)]
         if not seen:
-            self.items["E3a"] = not_possible("E3a", "no axis of the task can be moved")
+            probes = [self.untimed[point.label] for point in self.places.near() if point.label in self.untimed]
+        if words or more:
+            self.items["E3a"] = item("E3a", "; ".join([*texts, *others][:3]), [*words, *more], probes)
+        elif not probes:
+            self.items["E3a"] = not_possible("E3a", "no parameter of the task can be moved alone")
 
     def _fallbacks(self) -> None:
         centres = [(point, self.gains[point.label]) for point in self._gaining()]
-        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)
+        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, centres)

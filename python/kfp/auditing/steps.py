@@ -3,68 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from kfp.auditing.evidence import item, not_possible
-from kfp.auditing.isolation import Along, Seen, along_axes
+from kfp.auditing.isolation import Seen, along_axes, isolates
 from kfp.auditing.lab import right, wrong
 from kfp.auditing.points import Point
-from kfp.auditing.results import EvidenceItem, Probe, Word
-from kfp.gating.verdicts import place
+from kfp.auditing.results import Probe, Word
 
 # A neighbour keeps the gain if it has more than half of its logarithm, and loses it with less.
 _KEPT = 0.5
 
 
+def beside(
+    right_at: Collection[str], published: str, neighbours: Sequence[tuple[Point, Probe]]
+) -> tuple[list[Word], list[str]]:
+    """Of runs without times: wrong beside a measured point, or right at the published one alone."""
+    bad = [probe for _, probe in neighbours if wrong(probe)]
+    if not bad:
+        return [], []
+    words: list[Word] = ["wrong beside"]
+    texts = [f"{bad[0].verdict} beside a known point, at {bad[0].label}: {bad[0].detail}"]
+    around = [Seen(point, right(probe)) for point, probe in neighbours if point.beside == published]
+    if published in right_at and isolates(along_axes(around)):
+        words.append("published island")
+        texts.append(f"{published} is right, and nothing beside it")
+    return words, texts
+
+
 def neighbour_sweep(
-    centres: Mapping[str, Probe], neighbours: Sequence[tuple[Point, Probe]], threshold: float
-) -> EvidenceItem:
-    """``centres`` by label are the measured configurations, each compared in pairs like its neighbours."""
-    probes = (*centres.values(), *(probe for _, probe in neighbours))
-    by_centre: dict[str, list[Seen]] = {label: [] for label in centres}
-    for point, probe in neighbours:
-        by_centre[point.beside].append(Seen(point, holds(centres[point.beside], probe, threshold)))
+    centres: Mapping[str, Probe],
+    published: str,
+    neighbours: Sequence[tuple[Point, Probe]],
+    threshold: float,
+) -> tuple[list[Word], list[str]]:
+    """``centres`` by label are the configurations with a gain, each compared in pairs like its neighbours."""
     words: list[Word] = []
     texts: list[str] = []
-    for label, seen in by_centre.items():
-        centre = centres[label]
-        if not seen or centre.interval is None or place(centre.interval, threshold) != "above":
-            continue
-        for along in along_axes(seen):
+    for label, centre in centres.items():
+        seen = [Seen(point, holds(centre, probe, threshold)) for point, probe in neighbours if point.beside == label]
+        answers = along_axes(seen)
+        for along in answers:
             word = _WORDS.get(along.isolation)
+            if along.isolation == "isolated" and not isolates(answers):
+                word = "size class"
+            if word == "step" and label == published:
+                word = "published island"
             if word is not None:
                 words.append(word)
-                texts.append(_text(label, along))
-    if any(wrong(probe) for _, probe in neighbours):
-        words.append("wrong beside")
-        bad = next(probe for _, probe in neighbours if wrong(probe))
-        texts.insert(0, f"{bad.verdict} beside a measured point, at {bad.label}: {bad.detail}")
-    if not words:
-        return not_possible("E3a", "no measured point with a gain has neighbours that could be measured")
+                texts.append(_TEXTS[word].format(label=label, axis=along.axis))
     if "step" in words:
         words = [word for word in words if word not in ("smooth", "size class")]
     elif "size class" in words:
         words = [word for word in words if word != "smooth"]
-    shown = [text for text in texts if "smooth" not in text] or ["the gain is smooth around the measured points"]
-    return item("E3a", "; ".join(dict.fromkeys(shown[:3])), words, probes)
+    telling = [_TEXTS[word].split("{")[0] for word in words]
+    texts = [text for text in texts if any(text.startswith(lead) for lead in telling)]
+    if set(words) == {"smooth"}:
+        texts = ["the gain is smooth around " + ", ".join(centres)]
+    return list(dict.fromkeys(words)), list(dict.fromkeys(texts))
 
 
+_TEXTS: dict[Word, str] = {
+    "step": "a step: the gain is gone on both sides of {label} along {axis}",
+    "published island": "an island: the gain is gone on both sides of the published {label} along {axis}",
+    "context collapse": "the only way to move {axis} away from {label} loses the gain",
+    "size class": "a class: along {axis} the gain of {label} holds for others of its kind",
+    "smooth": "smooth: around {label} along {axis}",
+}
 _WORDS: dict[str, Word] = {
     "isolated": "step",
     "one-sided": "context collapse",
     "class": "size class",
     "everywhere": "smooth",
 }
-
-
-def _text(label: str, along: Along) -> str:
-    said = {
-        "isolated": "the gain is there at {label} alone, along {axis}: a step",
-        "one-sided": "the gain of {label} is gone where {axis} is moved",
-        "class": "the gain of {label} holds for a class of {axis}, by alignment or up to a bound",
-        "everywhere": "smooth around {label} along {axis}",
-    }
-    return said[along.isolation].format(label=label, axis=along.axis)
 
 
 def holds(centre: Probe, neighbour: Probe, threshold: float) -> bool | None:
