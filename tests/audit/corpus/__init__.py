@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from corpus import arms
+from corpus import adversarial, arms, baked, controls, overfit
 from corpus.entry import Claim, Entry, Grade, Mode, Part, part_of
 
 __all__ = ["Claim", "Entry", "Grade", "Mode", "Part", "corpus", "part_of"]
@@ -13,7 +13,7 @@ __all__ = ["Claim", "Entry", "Grade", "Mode", "Part", "corpus", "part_of"]
 @cache
 def corpus() -> tuple[Entry, ...]:
     """All entries, in a fixed order, by unique names."""
-    found = (*arms.entries(),)
+    found = (*arms.entries(), *baked.entries(), *overfit.entries(), *controls.entries(), *adversarial.entries())
     names = [entry.name for entry in found]
     doubles = {name for name in names if names.count(name) > 1}
     if doubles:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from kfp.gating.variations import Law
 from kfp.tasks.base import Configuration
 
 Mode = Literal["A", "B", "C", "D", "none"]
@@ -17,10 +18,18 @@ Part = Literal["build", "final"]
 # all, at configurations that the argument for the entry doesn't cover.
 Claim = Literal["fast", "slow", "wrong", "right", "any"]
 
-Values = Mapping[str, int | float]
-
 # Of every 256 hashes, so many belong to the final part.
 _FINAL = 77
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A further claim: at a configuration whose data follow ``law``, on a grid of so many more threadgroups."""
+
+    configuration: Configuration
+    claim: Claim
+    law: Law = "own"
+    padding: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +38,8 @@ class Entry:
 
     ``grades``: what an audit may say; the first is the best answer. ``modes`` likewise; ``mode`` is the first of them.
     ``reference`` is the kernel to be passed as the seed: the task's own, as a rule with a burden that no candidate
-    needs, so that the gain exists on any device. ``claim`` says what holds at a configuration of the task.
+    needs, so that the gain exists on any device. ``claim`` says what holds at a configuration of the task, ``probes``
+    what holds where only the data or the geometry are other ones.
     """
 
     name: str
@@ -40,6 +50,7 @@ class Entry:
     source: str
     reference: str
     claim: Callable[[Configuration], Claim]
+    probes: tuple[Probe, ...] = ()
 
     @property
     def mode(self) -> Mode:

@@ -124,7 +124,7 @@ _ALL = (
         "transform({}, line, i, N);", "in_data[point]", "1.5f * in_data[point]",
     ),
     Site(
-        "morton", "morton_stencil", "tid", 60, _sees("N", logN=logarithm("N")),
+        "morton", "morton_stencil", "tid", 150, _sees("N", logN=logarithm("N")),
         "alpha * ({});", "neighbours - 6.0f * u", "neighbours - 5.9f * u",
         {"alpha": "0.1f"},
     ),
@@ -135,7 +135,7 @@ _ALL = (
     ),
     Site(
         "merkle_build", "merkle_build_level", "p", 1500, _sees("arity", "r_f", "r_p"),
-        "tree[out_offset + p] = {};", "state[0]", "state[1]",
+        "tree[out_offset + p] = {};", "state[0]", "state[0] ^ 1ul",
         {"arity": "2u", "t": "3u", "r_f": "8u", "r_p": "22u"}, whole_words=True,
     ),
     Site(
