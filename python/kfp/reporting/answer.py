@@ -284,7 +284,8 @@ def of_transfer(report: TransferReport, runs: int) -> Answer:
         return Answer(question, "No kernel has a gain that was gated, so nothing is known of transfer.", "doubt",
                       (Fact("How many are open?", f"{rate.open}."),))  # fmt: skip
     mood: Mood = "good" if rate.failures == 0 else "bad"
-    headline = f"{rate.failures} of {rate.wins} gains do not hold where they were held out."
+    does = "does" if rate.failures == 1 else "do"
+    headline = f"{rate.failures} of {rate.wins} gains {does} not hold where it was not searched."
     clustered = ""
     if rate.clustered_lower is not None and rate.clustered_upper is not None:
         span_ = _percents(rate.clustered_lower, rate.clustered_upper)

@@ -49,9 +49,7 @@ def why_not(gate: Gate) -> str:
     if gate.verdict == "wrong":
         parts.append(f"It gives wrong results: {gate.reason}.")
     else:
-        parts.append(
-            f"Its results are right at all {len(counted)} untimed draws; the speed is lost, {_named(losers)}."
-        )
+        parts.append(f"Its results are right at all {len(counted)} untimed draws; the speed is lost, {_named(losers)}.")
     names = telling(gate)
     if names and keepers:
         searched = [row.parameters for row in gate.in_distribution.configurations]

@@ -110,6 +110,12 @@
     choices.firstChild.click();
   }
 
+  addEventListener("beforeprint", () => {
+    for (const viewer of document.querySelectorAll("article.view:not([hidden]) [data-viewer]")) {
+      if (!viewer.dataset.shown) first(viewer);
+    }
+  });
+
   const CONTEXT = 4;
   function source(data, key, other, name) {
     const lines = data.kernels[key].map((number) => data.lines[number]);

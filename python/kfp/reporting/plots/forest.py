@@ -10,7 +10,7 @@ from kfp.reporting.plots.axes import grid_x, log_axis
 from kfp.tables import clip, significant
 
 LEFT, RIGHT, WIDTH, ROW = 236.0, 548.0, 700.0, 24.0
-LABEL = 36
+LABEL = 34
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,9 @@ def scatter(points: Sequence[Point], threshold: float, name: str = "scatter") ->
     x, y = log_axis(gains, LEFT, right, least=1.5), log_axis(others, bottom, TOP, least=1.5)
     strip = bottom + STRIP
     items: list[Stroke | Band | Mark | Text] = [Band(LEFT, bottom + 4, SIDE, STRIP - 4)]
-    items += [*grid_x(x, TOP, bottom), *grid_y(y, LEFT, right)]
-    # Tick labels belong below the strip.
-    items = [_lowered(item, strip - bottom) if isinstance(item, Text) and item.y > bottom else item for item in items]
+    # The ticks' labels belong below the strip.
+    items += [_lowered(item, STRIP) if isinstance(item, Text) else item for item in grid_x(x, TOP, bottom)]
+    items += grid_y(y, LEFT, right)
     low, high = max(x.low, y.low), min(x.high, y.high)
     items.append(Stroke(((x(low), y(low)), (x(high), y(high))), "dim", 1.0, dashed=True))
     items.append(Stroke(((LEFT, y(threshold)), (right, y(threshold))), "dim"))

@@ -44,7 +44,7 @@ def strips(
         items.append(Stroke(((x(1), top), (x(1), bottom)), "dim", 1.5))
     for number, row in enumerate(rows):
         y = top + ROW * (number + 0.5)
-        items.append(Text(8, y + 4, clip(row.label, 36), "ink"))
+        items.append(Text(8, y + 4, clip(row.label, 34), "ink"))
         shown = row.values[:: -(-len(row.values) // MOST_POINTS)] if row.values else ()
         for i, value in enumerate(shown):
             # Apart by turns, so that equal values don't hide one another.

@@ -44,8 +44,9 @@ def _row(row: ConfigurationComparison) -> Row:
 
 def panels(results: Sequence[tuple[str, Comparison]], prefix: str) -> list[Drawing]:
     """``results`` with a name each. Nothing where nothing was compared."""
-    rows = [(f"{name}: {row.label}" if name else row.label, row) for name, result in results
-            for row in result.configurations if row.compared]  # fmt: skip
+    rows = [
+        (_placed(name, row.label), row) for name, result in results for row in result.configurations if row.compared
+    ]
     return [drawing for drawing in (_itself(rows, prefix), _clock(rows, prefix), _samples(rows, prefix)) if drawing]
 
 
@@ -95,19 +96,19 @@ def _samples(rows: _Rows, prefix: str) -> Drawing | None:
         if row.reference is None or row.candidate is None:
             continue
         arms: tuple[tuple[str, str, Tone, float], ...] = (
-            ("reference", "reference", "dim", row.reference.seconds),
-            ("candidate", "kernel", "good", row.candidate.seconds),
+            ("reference", "", "dim", row.reference.seconds),
+            ("candidate", "    the kernel", "good", row.candidate.seconds),
         )
         for attribute, name, tone, median in arms:
             values = [value for one in row.processes for value in getattr(one, attribute)]
-            found.append(Strip(f"{label}, {name}", values, tone, duration(median)))
+            found.append(Strip(name or label, values, tone, duration(median)))
     if not found:
         return None
     return strips(
         found,
         name=f"{prefix}samples",
         title="Every sample, nothing trimmed.",
-        description="Seconds of one run on the device; medians at the end of each row.",
+        description="Seconds of one run on the device, of the reference (grey) and of the kernel (green); medians at the end.",
         axis="time of one run",
         ratios=False,
         show=duration,
@@ -119,7 +120,7 @@ def remarks(results: Sequence[tuple[str, Comparison]]) -> list[Html]:
     said: dict[str, list[str]] = {}
     for name, result in results:
         for row in result.configurations:
-            place = f"{name}: {row.label}" if name else row.label
+            place = _placed(name, row.label)
             for text in dict.fromkeys(filter(None, (row.reason, *row.flags))):
                 said.setdefault(text, []).append(place)
     if not said:
@@ -132,6 +133,11 @@ def figures_and_remarks(results: Sequence[tuple[str, Comparison]], drawings: Seq
     if not drawings:
         return [note("Nothing was compared in pairs, so there is no noise floor to show."), *remarks(results)]
     return [*(figure(drawing) for drawing in drawings), *remarks(results)]
+
+
+def _placed(name: str, label: str) -> str:
+    """A draw is called one by its label already."""
+    return label if not name or label.startswith("draw ") else f"{name}: {label}"
 
 
 def _percent(value: float | None) -> str:

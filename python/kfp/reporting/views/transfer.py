@@ -131,10 +131,10 @@ def of_table(report: TransferReport, name: str, grades: Sequence[str]) -> View:
     spread = scatter([point(case, grade) for case, grade in zip(report.cases, grades, strict=True)], THRESHOLD)
     shown = rates(report)
     sections: tuple[Section, ...] = (
-        section("Kernels", figures(spread), cases_table(report, grades if any(grades) else ())),
+        section("Kernels", cases_table(report, grades if any(grades) else ())),
         section("Rates", figures(shown), rate_table(report), _method(report)),
     )
-    return View(name, "a table of gains", of_transfer(report, 0), shown, sections, (spread, shown))
+    return View(name, "a table of gains", of_transfer(report, 0), spread, sections, (spread, shown))
 
 
 def _method(report: TransferReport) -> Html:
