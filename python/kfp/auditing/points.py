@@ -107,6 +107,9 @@ def _wanted(entry: Range, value: Number) -> Iterator[tuple[Step, int, Number]]:
         yield from (("mid", -1, whole // 2), ("mid", 1, 2 * whole), ("wide", -1, whole // 4), ("wide", 1, 4 * whole))
         return
     units = whole // entry.step
+    if not units:
+        yield from (("near", side, side * entry.step) for side in sides)
+        return
     alignment = units & -units
     mid = min(alignment, _power_below(units // 8), _MOST_ALIGNMENT)
     far = min(alignment, _power_below(units // 4))
@@ -122,8 +125,18 @@ def _power_below(value: int) -> int:
     return 1 << max(value.bit_length() - 1, 0)
 
 
+# By the type of a task: which of its parameters are sizes doesn't change, and plans may take long to make.
+_SIZES: dict[type[Task], tuple[str, ...]] = {}
+
+
 def sizes_of(task: Task, centre: Configuration) -> tuple[str, ...]:
     """Parameters that can be moved alone and that change how much there is: the buffers or the grids of the plan."""
+    if type(task) not in _SIZES:
+        _SIZES[type(task)] = _sizes(task, centre)
+    return _SIZES[type(task)]
+
+
+def _sizes(task: Task, centre: Configuration) -> tuple[str, ...]:
     usual = _extents(plan_of(task, centre))
     found = []
     for entry in axes(task, centre):
