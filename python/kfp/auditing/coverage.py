@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kfp import _core, bridge, machine
+from kfp import _core, bridge, interface, machine
 from kfp.auditing.program.counters import Counted, CountingProgram, reachable, with_counters
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
 from kfp.auditing.program.wording import Wording
@@ -36,6 +36,9 @@ def coverage(
     """
     try:
         translation = translate(bench, source)
+        problems = interface.problems(task, translation.kernels)
+        if problems:
+            return Coverage((), (), "; ".join(problems))
         counting = with_counters(translation.program)
         runs = _Runs(bench, task, translation, counting, time.monotonic() + seconds)
         runs.run(configurations)

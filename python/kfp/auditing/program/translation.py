@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from kfp import _core, bridge, machine
 from kfp.auditing.program.module import Module, Unreadable, read_module
@@ -23,14 +23,19 @@ class NoTranslation(Error):
 
 @dataclass(frozen=True)
 class Translation:
-    """``program`` as written, function by function; ``inlined`` with one function per kernel."""
+    """``program`` as written, function by function, ``text`` its text; ``inlined`` with one function per kernel."""
 
     source: str
     kernels: tuple[KernelSignature, ...]
-    program: Module
+    text: str
     inlined: Module
     map: SourceMap
     threadgroup_arrays: tuple[tuple[int | None, int], ...]
+
+    @cached_property
+    def program(self) -> Module:
+        """Raises ``NoTranslation``."""
+        return _read(self.text)
 
 
 @lru_cache(maxsize=6)
@@ -54,13 +59,21 @@ def read_translation(source: str, made: _core.Intermediate) -> Translation:
         raise NoTranslation(f"it doesn't compile: {errors[0].message}" if errors else "it doesn't compile")
     if made.reason:
         raise NoTranslation(made.reason)
-    try:
-        program, inlined = read_module(made.program), read_module(made.inlined)
-    except (Unreadable, ValueError, IndexError, RecursionError) as error:
-        raise NoTranslation(f"its intermediate code can't be read: {error}") from error
     source_map = SourceMap(
         [Token(*token) for token in made.tokens], [Origin(*origin) for origin in made.origins], made.lines
     )
     return Translation(
-        source, bridge.kernels(made.report), program, inlined, source_map, tuple(made.threadgroup_arrays)
+        source,
+        bridge.kernels(made.report),
+        made.program,
+        _read(made.inlined),
+        source_map,
+        tuple(made.threadgroup_arrays),
     )
+
+
+def _read(text: str) -> Module:
+    try:
+        return read_module(text)
+    except (Unreadable, ValueError, IndexError, RecursionError) as error:
+        raise NoTranslation(f"its intermediate code can't be read: {error}") from error

@@ -97,10 +97,13 @@ class Types:
 
 
 _OPEN, _CLOSE = "([{<", ")]}>"
+_BRACKETS = re.compile(r"[(\[{<\"]")
 
 
 def split_list(text: str) -> list[str]:
     """The parts between the commas that stand in no bracket and no string."""
+    if not _BRACKETS.search(text):
+        return [part.strip() for part in text.split(",")] if text.strip() else []
     parts: list[str] = []
     depth, start, quoted = 0, 0, False
     for i, character in enumerate(text):

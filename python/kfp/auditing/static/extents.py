@@ -12,6 +12,7 @@ from kfp.tasks.base import Configuration
 # Smaller tables are tiles and vectors.
 _SMALLEST = 8
 _ARRAY = re.compile(r"\[(\d+) x ")
+_ALLOCATED = re.compile(r"^  %([\w.]+) = alloca (\[[^,]*\])", re.MULTILINE)
 _ELEMENT_BYTES = (4, 2, 1, 8, 16)
 
 
@@ -57,16 +58,9 @@ def _tables(translation: Translation) -> Iterator[tuple[int | None, tuple[int, .
     names: dict[str, int] = {}
     for number, one in enumerate(translation.map.tokens):
         names.setdefault(one.text, number)
-    for function in translation.program.functions.values():
-        for instruction in function.instructions():
-            counts = (
-                tuple(int(count) for count in _ARRAY.findall(instruction.detail))
-                if instruction.opcode == "alloca"
-                else ()
-            )
-            if counts:
-                name = re.sub(r"\d+$", "", instruction.name.strip('%"'))
-                yield names.get(instruction.name.strip('%"'), names.get(name)), _with_product(counts)
+    for name, kind in _ALLOCATED.findall(translation.text):
+        counts = tuple(int(count) for count in _ARRAY.findall(kind))
+        yield names.get(name, names.get(re.sub(r"\d+$", "", name))), _with_product(counts)
 
 
 def _declared(translation: Translation, token: int | None) -> tuple[int, ...]:

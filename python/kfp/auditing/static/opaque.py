@@ -100,13 +100,7 @@ class _PrivateTables:
             return
         if one.opcode == "store" and one.operands[0] not in self._base:
             self._stored[tables[0]].append(one.operands)
-        elif one.opcode == "call" and one.detail.startswith("@llvm.lifetime"):
-            return
-        elif one.opcode == "call" and one.detail.startswith("@llvm.memcpy") and one.operands[1].startswith("@"):
-            return
-        elif one.opcode == "call" and one.detail.startswith("@llvm.memset"):
-            return
-        else:
+        elif not _is_harmless(one):
             self._lost.update(tables)
 
     def table_of(self, one: Instruction) -> str | None:
@@ -115,6 +109,13 @@ class _PrivateTables:
 
     def supports(self, wide: dict[str, Support]) -> dict[str, Support]:
         return {table: _union(wide, [one for stored in all_ for one in stored]) for table, all_ in self._stored.items()}
+
+
+def _is_harmless(one: Instruction) -> bool:
+    """Whether a table depends on no more after this call of the compiler's own."""
+    if one.detail.startswith("@llvm.memcpy"):
+        return one.operands[1].startswith("@")
+    return one.detail.startswith(("@llvm.lifetime", "@llvm.memset"))
 
 
 def _leaves_a_loop(code: KernelCode, user: Instruction) -> bool:

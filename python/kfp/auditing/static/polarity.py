@@ -88,7 +88,7 @@ def _forced(
         inside = {_outcome(translation, written, value) for value in (interval[0], interval[1] - 1)}
         truth = inside.pop() if len(inside) == 1 else None
         return None if truth is None else not truth
-    one, two = orientation(code.module, found), orientation(translation.program, written)
+    one, two = orientation(found), orientation(written)
     if one[0] != two[0] or one[0] == "order":
         # Of two values neither of which is a literal, nobody knows any more which stood on the left.
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from kfp.auditing.program.module import Instruction, Module
+from kfp.auditing.program.module import Instruction
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address
 from kfp.auditing.static.launch import geometry_name
@@ -249,19 +249,21 @@ def _canonical_comparison(code: KernelCode, found: Instruction) -> tuple[str, bo
     return f"{predicate}({sides[0]},{sides[1]})", negated
 
 
-def orientation(module: Module, found: Instruction) -> tuple[str, bool]:
-    """(relation, whether it is negated) of an icmp: equal for a comparison and what the optimiser makes of it."""
+def orientation(found: Instruction) -> tuple[str, bool]:
+    """(relation, whether it is negated) of a comparison: equal for one and for what the optimiser makes of it."""
     left, right = found.operands
     predicate = found.detail
-    bits = module.type(found.type).bits
     if not left.startswith("%") and right.startswith("%"):
         left, right = right, left
         predicate = predicate if predicate in ("eq", "ne") else predicate[0] + _MIRRORED[predicate[1:]]
     word = relation(predicate)
     if word in ("eq", "ne"):
         return "eq", word == "ne"
-    if right.startswith("%") or not bits:
+    if right.startswith("%"):
         return "order", word in ("gt", "ge")
+    if found.opcode == "fcmp":
+        # Whether a NaN counts as true is turned round together with the rest.
+        return "order of reals", word in ("gt", "ge")
     return predicate[0] + "order", word in ("gt", "ge")
 
 
