@@ -75,7 +75,7 @@ _PRIME_INVERSE = f"0x{-pow(GOLDILOCKS.modulus, -1, 1 << 64) % (1 << 64):X}ul"
 
 _ALL = (
     Site(
-        "saxpy", "saxpy", "i", 40, _sees("N"),
+        "saxpy", "saxpy", "i", 240, _sees("N"),
         "y[i] = {};", "a * x[i] + y[i]", "a * x[i]",
         {"a": "2.5f"},
     ),
