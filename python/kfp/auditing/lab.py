@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kfp.auditing.points import Point, work_of
+from kfp.auditing.points import Point, exists, work_of
 from kfp.auditing.results import Probe, ProbeVerdict
 from kfp.comparison import compare
 from kfp.errors import Error
@@ -75,7 +75,7 @@ class Lab:
         for first in range(0, len(points), _UNTIMED_AT_ONCE):
             if first and (self.late or time.monotonic() > deadline):
                 break
-            part = points[first : first + _UNTIMED_AT_ONCE]
+            part = [point for point in points[first : first + _UNTIMED_AT_ONCE] if self._exists(point)]
             found += self._run_all(part, source or self.source, checked)
         return found
 
@@ -122,16 +122,22 @@ class Lab:
                     break
                 found += self._compared(
                     f"{purpose} {len(found)}",
-                    group[first : first + _AT_ONCE],
+                    [point for point in group[first : first + _AT_ONCE] if self._exists(point)],
                     source or self.source,
                     reference or self.reference,
                     policy or self.policy,
                 )
         return found
 
+    def _exists(self, point: Point) -> bool:
+        """A neighbour may be no configuration of the task; everything else is one."""
+        return not point.axis or exists(self.task, point.configuration)
+
     def _compared(
         self, purpose: str, points: Sequence[Point], source: str, reference: str, policy: Policy
     ) -> list[Probe]:
+        if not points:
+            return []
         variations = {point.configuration: point.variation for point in points if point.variation != PLAIN}
         task = varied(self.task, variations) if variations else self.task
         comparison = compare(

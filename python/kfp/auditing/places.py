@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kfp.auditing.arms import Surroundings
 from kfp.auditing.lab import Lab
-from kfp.auditing.points import Point, exists, in_turn, moved, with_context, work_of
+from kfp.auditing.points import Point, exists, in_turn, moved, plan_of, with_context, work_of
 from kfp.gating.draws import Draws
 from kfp.gating.variations import Law, Variation, laws_of, may_be_padded
 from kfp.tasks.base import Configuration, Task
@@ -16,6 +17,12 @@ _OTHER_SEEDS = 2
 _CONTEXTS = 3
 _LAWS_TIMED = 4
 _PADDING = 2
+# Of a sweep, at most.
+_SWEPT = 40
+# Neighbours that a program's arms are held against: as many as there are plans of in so many seconds.
+_PLANNING_SECONDS = 4.0
+_FEWEST_NEIGHBOURS = 24
+_MOST_NEIGHBOURS = 160
 # As light for a processor as they are rare.
 _LIGHT: tuple[Law, ...] = ("constant", "extremes")
 # The order in which a sweep looks: what keeps the alignment tells most.
@@ -36,6 +43,8 @@ class Places:
     padded: tuple[Point, ...]
     # Of each measured configuration and of the published one, by label.
     neighbours: dict[str, tuple[Point, ...]]
+    _contexts: dict[str, list[Point]] = field(default_factory=dict)
+    _plan_seconds: float | None = None
 
     def near(self) -> list[Point]:
         """All neighbours but those that are much larger or smaller."""
@@ -56,39 +65,56 @@ class Places:
 
     def contexts_at(self, centre: Point) -> list[Point]:
         """The sizes of ``centre`` with everything else as it is elsewhere."""
-        found: dict[tuple[object, ...], Point] = {}
+        if centre.label not in self._contexts:
+            self._contexts[centre.label] = list(self._contexts_at(centre))
+        return self._contexts[centre.label]
+
+    def _contexts_at(self, centre: Point) -> Iterator[Point]:
+        known: set[tuple[object, ...]] = set()
         for other in (self.published, *self.timed, *self.untimed):
             made = with_context(self.task, centre.configuration, other.configuration)
-            if made is None or tuple(made.parameters.values()) in found or not exists(self.task, made):
+            if made is None or tuple(made.parameters.values()) in known or not exists(self.task, made):
                 continue
-            found[tuple(made.parameters.values())] = Point(
-                made, axis="context", beside=centre.label, side=1, step="far"
-            )
-            if len(found) == _CONTEXTS:
-                break
-        return list(found.values())
+            known.add(tuple(made.parameters.values()))
+            yield Point(made, axis="context", beside=centre.label, side=1, step="far")
+            if len(known) == _CONTEXTS:
+                return
 
     def sweep(self, centres: Sequence[Point], most_work: float) -> list[Point]:
         groups = []
         for centre in centres:
-            points = [point for point in self.neighbours.get(centre.label, ()) if self._fits(point, most_work)]
+            points = [point for point in self.neighbours.get(centre.label, ()) if point.step != "wide"]
             groups.append(sorted(points, key=lambda point: _TELLING[point.step]))
-        return in_turn(groups)
+        return [point for point in in_turn(groups)[:_SWEPT] if self._fits(point, most_work)]
 
     def _fits(self, point: Point, most_work: float) -> bool:
         work = work_of(self.task, point.configuration)
         return work is not None and work <= most_work
 
     def surroundings(self, wrong: Sequence[Configuration]) -> Surroundings:
-        neighbours = dict(self.neighbours)
+        neighbours = {label: list(points) for label, points in self.neighbours.items()}
         for centre in self.measured:
-            neighbours[centre.label] = (*neighbours.get(centre.label, ()), *self.contexts_at(centre))
+            neighbours[centre.label] += self.contexts_at(centre)
+        # As many as can be looked at in time; the same number of each.
+        groups = [sorted(points, key=lambda point: _TELLING[point.step]) for points in neighbours.values()]
+        chosen = {point.label for point in in_turn(groups)[: self._affordable()]}
         return Surroundings(
             measured=tuple(point.label for point in self.measured),
             published=self.published.label,
-            neighbours=neighbours,
+            neighbours={
+                label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
+            },
             wrong=tuple(configuration.label for configuration in wrong),
         )
+
+    def _affordable(self) -> int:
+        """How many plans can be made in a few seconds. By the slowest task's plans it is still some of each axis."""
+        if self._plan_seconds is None:
+            started = time.monotonic()
+            for point in self.measured:
+                plan_of(self.task, point.configuration)
+            self._plan_seconds = (time.monotonic() - started) / len(self.measured)
+        return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, int(_PLANNING_SECONDS / self._plan_seconds)))
 
     def configurations(self, around: Surroundings, wrong: Sequence[Configuration]) -> list[Configuration]:
         """Everything that the arms of a program are held against, each label once."""
@@ -104,7 +130,6 @@ def places_of(lab: Lab, draws: Draws) -> Places:
     published = Point(replace(task.published_held_out(lab.scale), seed=data))
     untimed = [drawn for drawn in draws.untimed if not drawn.variation.narrowing]
     rng = lab.random("other data")
-    largest = max(measured, key=lambda point: work_of(task, point.configuration) or 0.0)
     return Places(
         task=task,
         measured=measured,
@@ -120,18 +145,8 @@ def places_of(lab: Lab, draws: Draws) -> Places:
         ),
         other_laws=tuple(_varied(point, Variation(law), f"{law} data") for point in measured for law in laws_of(task)),
         padded=tuple(_larger_grid(point) for point in measured) if may_be_padded(task) else (),
-        neighbours={
-            centre.label: tuple(_beside(lab, centre, largest.configuration)) for centre in (*measured, published)
-        },
+        neighbours={centre.label: moved(task, centre.configuration, lab.scale) for centre in (*measured, published)},
     )
-
-
-def _beside(lab: Lab, centre: Point, largest: Configuration) -> Iterator[Point]:
-    most = 4 * (work_of(lab.task, largest) or 1.0)
-    for point in moved(lab.task, centre.configuration, lab.scale):
-        work = work_of(lab.task, point.configuration)
-        if work is not None and work <= most and exists(lab.task, point.configuration):
-            yield point
 
 
 def _varied(point: Point, variation: Variation, what: str) -> Point:

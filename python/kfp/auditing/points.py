@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
-
-import numpy as np
 
 from kfp.errors import PlanError
 from kfp.gating.draws import demands_of, published_points
@@ -188,18 +186,20 @@ def exists(task: Task, configuration: Configuration) -> bool:
     return True
 
 
+# Some tasks know it from their reference only, which takes long.
+_WORK: dict[tuple[type[Task], Configuration], float | None] = {}
+
+
 def work_of(task: Task, configuration: Configuration) -> float | None:
     """What the configuration needs at least, over all resources; only ratios of it mean something."""
-    try:
-        with faults_of(task, configuration):
-            return max(sum(demand.amount for demand in demands_of(task, configuration)), 1.0)
-    except Exception:
-        return None
-
-
-def affordable(task: Task, points: Iterable[Point], most: float) -> list[Point]:
-    """Those that need no more work than ``most``."""
-    return [point for point in points if (work_of(task, point.configuration) or np.inf) <= most]
+    key = (type(task), configuration)
+    if key not in _WORK:
+        try:
+            with faults_of(task, configuration):
+                _WORK[key] = max(sum(demand.amount for demand in demands_of(task, configuration)), 1.0)
+        except Exception:
+            _WORK[key] = None
+    return _WORK[key]
 
 
 def in_turn(groups: Sequence[Sequence[Point]]) -> list[Point]:

@@ -22,9 +22,12 @@ from kfp.progress import Progress
 from kfp.tasks.base import Configuration
 
 _WRONG_COVERED = 6
-# Of a sweep, before it is asked whether that settles it; and in all.
+# Configurations whose scalars are tried in place of the measured ones; and those, wrong or right, that say what such a
+# scalar does.
+_TRIED_VALUES = 5
+_LOOKED_AT = 16
+# Of a sweep, before it is asked whether that settles it.
 _SWEPT_AT_ONCE = 8
-_SWEPT = 40
 # Work of a neighbour, in that of the largest measured configuration.
 _MOST_WORK = 2.5
 # Of the budget, before times are looked at.
@@ -213,7 +216,7 @@ class Session:
 
     def _inputs(self) -> None:
         lab, places = self.lab, self.places
-        others = [places.published.configuration, *(point.configuration for point in places.untimed[:12])]
+        others = [places.published.configuration, *(point.configuration for point in places.untimed[:_TRIED_VALUES])]
         smallest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
         self.uses = uses_of(lab.bench, lab.task, lab.source, lab.reference, smallest.configuration, others)
         ignored = [use for use in self.uses if use.ignored]
@@ -229,8 +232,8 @@ class Session:
             lab.task,
             self.uses,
             [point.configuration for point in places.measured],
-            [configuration for configuration, probe in known if wrong(probe)],
-            [configuration for configuration, probe in known if right(probe)],
+            [configuration for configuration, probe in known if wrong(probe)][:_LOOKED_AT],
+            [configuration for configuration, probe in known if right(probe)][:_LOOKED_AT],
         )
         if dead:
             names = ", ".join(f"{use.argument} of {use.kernel}" for use in dead)
@@ -288,7 +291,7 @@ class Session:
         if "kept at published" in self._words():
             # Whether the published point is named as well decides between two modes, so that it comes first.
             centres = [self.places.published, *centres]
-        queue = self.places.sweep(centres, most)[:_SWEPT]
+        queue = self.places.sweep(centres, most)
         seen: list[tuple[Point, Probe]] = []
         while queue and not self._spent():
             part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
