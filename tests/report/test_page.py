@@ -224,6 +224,8 @@ def test_nothing_that_others_wrote_becomes_a_part_of_the_page(tmp_path: Path, pa
     owned = tmp_path / "owned.html"
     kfp.report(path, gate, out=owned, title=HOSTILE)
     with opened(browser, pages("several")) as seen:
+        seen.page.get_by_role("link", name="a", exact=True).first.click()
+        every_tab(seen.page.locator("article:visible"))
         kinds = set(seen.page.evaluate("[...document.querySelectorAll('*')].map((n) => n.tagName)"))
         scripts = seen.page.locator("script:not([type])").count()
     with opened(browser, owned) as seen:

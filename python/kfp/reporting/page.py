@@ -34,7 +34,8 @@ def page(title: str, views: Sequence[View], version: str) -> str:
         "body",
         element("a", "to the answer", class_="skip", href="#main"),
         element("header", element("p", f"kfp report · {title}"), class_="page"),
-        element("main", [_view(view, i, len(views)) for i, view in enumerate(views)], id="main"),
+        element("main", [_waiting(view, i, len(views)) for i, view in enumerate(views)], id="main"),
+        element("noscript", element("p", "All but the first of them need scripts.")) if len(views) > 1 else None,
         element(
             "footer",
             f"Made by kfp {version}. This page names configurations that are held out: keep it from whoever writes the "
@@ -48,6 +49,11 @@ def page(title: str, views: Sequence[View], version: str) -> str:
 def prefix(number: int) -> str:
     """Begins the address of everything in a view."""
     return f"v{number}-"
+
+
+def _waiting(view: View, number: int, count: int) -> Html:
+    shown = _view(view, number, count)
+    return shown if number == 0 else element("template", shown, id=f"{prefix(number)}waiting")
 
 
 def _view(view: View, number: int, count: int) -> Html:

@@ -18,7 +18,7 @@ from kfp.ledger.ledger import Ledger
 from kfp.results import Evaluation
 from kfp.runs.files import read_json
 from kfp.runs.records import CandidateRecord, Finale, Finalist, IterationRecord, Provenance, Spec
-from kfp.runs.run import Run, Totals
+from kfp.runs.run import Run, Totals, totals_of
 
 
 @dataclass(frozen=True)
@@ -106,17 +106,18 @@ def view(run: Run) -> RunView:
             if text is not None:
                 sources[f"{record.number}.{candidate.number}"] = text
     entries, fault = _ledger(folder)
+    gate = gate_of(folder)
     return RunView(
         name=folder.resolve().name,
         spec=run.spec,
         provenance=run.provenance,
         records=records,
-        totals=run.totals,
+        totals=totals_of(records),
         start=reader.start,
         start_evaluation=reader.start_evaluation(),
         finale=run.finale,
-        gate=gate_of(folder),
-        gates=_gates(folder),
+        gate=gate,
+        gates=_gates(folder, gate),
         audits=_audits(folder),
         ledger=entries,
         ledger_fault=fault,
@@ -124,10 +125,9 @@ def view(run: Run) -> RunView:
     )
 
 
-def _gates(folder: Path) -> dict[str, Gate]:
-    """By the hash of the source: the gate of the incumbent, and those that dated the onset."""
-    found = [GateFolder(path).result() for path in sorted((folder / GATES).glob("*/"))]
-    found.append(gate_of(folder))
+def _gates(folder: Path, gate: Gate | None) -> dict[str, Gate]:
+    """By the hash of the source: those that dated the onset, and that of the incumbent."""
+    found = [*(GateFolder(path).result() for path in sorted((folder / GATES).glob("*/"))), gate]
     return {gate.source_sha256: gate for gate in found if gate is not None}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,23 @@ class Totals:
     harness_seconds: float
     saved_runs: int
     saved_seconds: float
+
+
+def totals_of(records: Iterable[IterationRecord]) -> Totals:
+    usage, counts = Usage(), [0, 0, 0]
+    cost = bound = seconds = harness = saved = 0.0
+    for record in records:
+        counts[0] += 1
+        counts[1] += record.promoted is not None
+        counts[2] += record.saved_runs
+        saved += record.saved_seconds
+        seconds += record.seconds
+        harness += record.harness_seconds
+        for candidate in record.candidates:
+            usage += candidate.usage
+            cost += candidate.cost_usd
+            bound += candidate.cost_bound_usd
+    return Totals(counts[0], counts[1], usage, cost, bound, seconds, harness, counts[2], saved)
 
 
 class Run:
@@ -78,20 +95,7 @@ class Run:
 
     @cached_property
     def totals(self) -> Totals:
-        usage, counts = Usage(), [0, 0, 0]
-        cost = bound = seconds = harness = saved = 0.0
-        for record in self.iterations:
-            counts[0] += 1
-            counts[1] += record.promoted is not None
-            counts[2] += record.saved_runs
-            saved += record.saved_seconds
-            seconds += record.seconds
-            harness += record.harness_seconds
-            for candidate in record.candidates:
-                usage += candidate.usage
-                cost += candidate.cost_usd
-                bound += candidate.cost_bound_usd
-        return Totals(counts[0], counts[1], usage, cost, bound, seconds, harness, counts[2], saved)
+        return totals_of(self.iterations)
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
         """A row per candidate as a data frame; needs ``kfp[frames]``."""

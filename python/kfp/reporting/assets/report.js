@@ -7,13 +7,29 @@
     if (text !== undefined) node.textContent = text;
     return node;
   };
-  const views = [...document.querySelectorAll("article.view")];
   document.documentElement.classList.add("scripted");
+  const shownViews = () => [...document.querySelectorAll("article.view")];
+
+  // All but the first view wait in templates, so that hundreds of them cost nothing until they are asked for.
+  function viewOf(id) {
+    const prefix = (id.match(/^v\d+-/) || [""])[0];
+    const waiting = document.getElementById(`${prefix}waiting`);
+    if (waiting) {
+      waiting.replaceWith(waiting.content);
+      prepare(document.getElementById(`${prefix}view`));
+    }
+    return document.getElementById(`${prefix}view`);
+  }
+
+  function prepare(view) {
+    tabs(view);
+    for (const box of view.querySelectorAll(".filterable")) filters(box);
+  }
 
   // Tabs, by the pattern of the ARIA Authoring Practices: arrows move, Tab leaves.
-  for (const view of views) {
+  function tabs(view) {
     const panels = [...view.querySelectorAll(":scope > section")];
-    if (!panels.length) continue;
+    if (!panels.length) return;
     const list = make("div", "tabs");
     list.setAttribute("role", "tablist");
     list.setAttribute("aria-label", "Parts of this report");
@@ -30,12 +46,12 @@
       list.append(tab);
     });
     list.addEventListener("keydown", (event) => {
-      const tabs = [...list.children];
-      const at = tabs.indexOf(document.activeElement);
-      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      const all = [...list.children];
+      const at = all.indexOf(document.activeElement);
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
       if (to === undefined || at < 0) return;
       event.preventDefault();
-      const tab = tabs[(to + tabs.length) % tabs.length];
+      const tab = all[(to + all.length) % all.length];
       tab.focus();
       tab.click();
     });
@@ -56,9 +72,8 @@
   }
 
   function reveal(view) {
-    for (const other of views) other.hidden = other !== view;
+    for (const other of shownViews()) other.hidden = other !== view;
   }
-  if (views.length > 1) reveal(views[0]);
 
   // Kernels: sources are drawn when they are asked for, from lines that are on the page once.
   const known = new Map();
@@ -179,46 +194,40 @@
   }
 
   // Addresses: a view, one of its parts, or one of its kernels.
-  function open(id, focus) {
-    const node = document.getElementById(id);
-    const kernel = id.match(/^(.*)kernel-(start|\d+\.\d+)$/);
-    const target = node || (kernel && document.querySelector(`[data-viewer="${CSS.escape(kernel[1])}"]`));
-    if (!target) return false;
-    const view = target.closest("article.view");
-    if (view) reveal(view);
+  function open(id) {
+    const view = viewOf(id);
+    if (!view) return;
+    const kernel = id.match(/^(v\d+-)kernel-(start|\d+\.\d+)$/);
+    const target = kernel ? view.querySelector("[data-viewer]") : document.getElementById(id);
+    if (!target) return;
+    reveal(view);
     const panel = target.closest('[role="tabpanel"]');
     if (panel) choose(panel);
     if (kernel) show(target, kernel[2]);
-    if (focus) {
-      const place = kernel ? target : view && target === view ? view.querySelector("h1") : target;
-      if (place.tabIndex < 0) place.tabIndex = -1;
-      place.focus({ preventScroll: true });
-      (kernel ? target : view && target === view ? document.body : target).scrollIntoView({ block: "start" });
-    }
-    return true;
+    const place = target === view ? view.querySelector("h1") : target;
+    if (place.tabIndex < 0) place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+    if (target === view) scrollTo(0, 0);
+    else target.scrollIntoView({ block: "start" });
   }
   document.addEventListener("click", (event) => {
     const from = event.target.closest("[data-open]");
-    if (from && open(from.dataset.open, true)) {
-      event.preventDefault();
-      history.pushState(null, "", `#${from.dataset.open}`);
-    }
+    if (!from) return;
+    event.preventDefault();
+    history.pushState(null, "", `#${from.dataset.open}`);
+    open(from.dataset.open);
   });
   const follow = () => {
     const id = decodeURIComponent(location.hash.slice(1));
-    if (id) open(id, true);
-    else if (views.length > 1) reveal(views[0]);
+    if (/^v\d+-/.test(id)) open(id);
+    else reveal(shownViews()[0]);
   };
-  addEventListener("popstate", follow);
-  if (location.hash) follow();
 
   // Filters: by kind, and by text.
-  for (const box of document.querySelectorAll(".filterable")) {
+  function filters(box) {
     const rows = [...box.querySelectorAll("tbody > tr")];
     const texts = rows.map((row) => row.textContent.toLowerCase());
-    const kind = box.querySelector('[data-filter="kind"]');
-    const text = box.querySelector('[data-filter="text"]');
-    const count = box.querySelector('[data-filter="count"]');
+    const [kind, text, count] = ["kind", "text", "count"].map((name) => box.querySelector(`[data-filter="${name}"]`));
     const apply = () => {
       const wanted = text.value.trim().toLowerCase();
       let left = 0;
@@ -233,4 +242,8 @@
     text.addEventListener("input", apply);
     apply();
   }
+
+  shownViews().forEach(prepare);
+  addEventListener("popstate", follow);
+  if (location.hash) follow();
 })();

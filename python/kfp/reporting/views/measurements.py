@@ -108,7 +108,7 @@ def _samples(rows: _Rows, prefix: str) -> Drawing | None:
         found,
         name=f"{prefix}samples",
         title="Every sample, nothing trimmed.",
-        description="Seconds of one run on the device, of the reference (grey) and of the kernel (green); medians at the end.",
+        description="One run on the device: of the reference in grey, of the kernel in green; medians at the end.",
         axis="time of one run",
         ratios=False,
         show=duration,
