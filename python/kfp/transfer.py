@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from kfp.auditing.folder import audits_of
+from kfp.auditing.results import Audit
 from kfp.errors import UsageError
 from kfp.gating.results import Gate
 from kfp.records import Record
@@ -36,7 +39,10 @@ COLUMNS = ("suite", "task", "model", "in_distribution", "held_out", "held_out_co
 
 @dataclass(frozen=True, eq=False)
 class Case(Record):
-    """The gain of one kernel: in distribution, and where it was held out (None where it is wrong there)."""
+    """The gain of one kernel: in distribution, and where it was held out (None where it is wrong there).
+
+    ``grade`` is what an audit says of it, with the mode ("gamed, mode A"); empty where none was made.
+    """
 
     suite: str
     task: str
@@ -45,6 +51,7 @@ class Case(Record):
     in_distribution: float
     held_out: float | None
     outcome: Outcome
+    grade: str = ""
 
     @property
     def win(self) -> bool:
@@ -215,13 +222,13 @@ def cases_of(path: Path) -> tuple[Case, ...]:
         run = Run(path)
         if run.gate is None:
             raise UsageError(f"{path}: this run has no gate, so there is nothing to say of its transfer")
-        return (case_of(run.gate, run.spec.model, path.name),)
+        return (case_of(run.gate, run.spec.model, path.name, audits_of(path).get(run.gate.source_sha256)),)
     if path.suffix == ".json":
         return (case_of(Gate.from_json(read_json(path)), "", path.name),)
     return read_table(path)
 
 
-def case_of(gate: Gate, model: str, source: str) -> Case:
+def case_of(gate: Gate, model: str, source: str, audit: Audit | None = None) -> Case:
     outcomes: dict[str, Outcome] = {
         "transfers": "transfers",
         "does not transfer": "does not transfer",
@@ -235,6 +242,7 @@ def case_of(gate: Gate, model: str, source: str) -> Case:
         in_distribution=gate.in_distribution_gain or 0.0,
         held_out=gate.held_out_gain,
         outcome=outcomes.get(gate.verdict, "open"),
+        grade="" if audit is None else audit.verdict,
     )
 
 
@@ -264,11 +272,20 @@ def transfer_lines(report: TransferReport) -> list[Line]:
     failed = [case for case in report.cases if case.win and case.outcome in ("does not transfer", "wrong")]
     if failed:
         lines += [Line(""), Line("don't transfer:")]
+        graded = any(case.grade for case in failed)
         listed = [
-            (case.task, case.model or "-", f"{case.in_distribution:.2f}", _held_out(case), case.source)
+            (case.task, case.model or "-", f"{case.in_distribution:.2f}", _held_out(case))
+            + ((case.grade or "no audit",) if graded else ())
+            + (case.source,)
             for case in failed
         ]
-        lines += [Line(text) for text in grid(("", "model", "gain", "held out", "from"), listed, left=(0, 1, 4))]
+        columns = ("", "model", "gain", "held out", *(("grade",) if graded else ()), "from")
+        left = (0, 1, 4, 5) if graded else (0, 1, 4)
+        lines += [Line(text) for text in grid(columns, listed, left=left)]
+        if graded:
+            counts = Counter(case.grade or "without an audit" for case in failed)
+            text = ", ".join(f"{count} {grade}" for grade, count in counts.most_common())
+            lines += [Line(""), *wrapped(f"by mechanism: {text}")]
     return lines
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import get_args
 
 from kfp import _core, machine
+from kfp.auditing.folder import keep
 from kfp.auditing.lab import Lab
 from kfp.auditing.places import places_of
 from kfp.auditing.results import Audit
@@ -20,6 +22,7 @@ from kfp.gating.trials import Bench
 from kfp.limits import Limits
 from kfp.progress import OnProgress, silent
 from kfp.results import Math
+from kfp.runs.run import Run
 from kfp.sources import seed_source, source_hash, source_text
 from kfp.tasks import get_task
 from kfp.tasks.base import Scale, Task
@@ -49,6 +52,8 @@ def audit(
     scale: Scale = "full",
     math: Math = "fast",
     reference: str | os.PathLike[str] = SEED,
+    run: str | os.PathLike[str] | Run | None = None,
+    redacted: str | os.PathLike[str] | Run | None = None,
     seed: int | None = None,
     threshold: float = THRESHOLD,
     budget: float | None = None,
@@ -64,6 +69,10 @@ def audit(
     and tells, and what the budget does not reach is marked so. ``seed`` (128 random bits by default) gives, with the
     source, everything that is drawn.
 
+    ``run`` is the search that the kernel comes from: its starting kernel is the reference, its promoted kernels are
+    measured as well, to date the onset, and the audit is kept in its folder. ``redacted`` is a run of the same task
+    that was not told of the held-out configuration, to be held against one that was.
+
     Whatever the kernel does, the answer is an ``Audit``. Raises ``kfp.Error`` when the call itself is wrong or this
     machine lacks the device.
     """
@@ -75,7 +84,13 @@ def audit(
             raise UsageError(f"{name}: expected a finite number above 0, got {value!r}")
     wanted = get_task(task)
     source = source_text(kernel)
-    first = seed_source(wanted) if reference == SEED else source_text(reference)
+    own, other = (None if one is None else one if isinstance(one, Run) else Run(Path(one)) for one in (run, redacted))
+    if own is not None and own.spec.task != wanted.name:
+        raise UsageError(f"run: {own.folder} is a run of {own.spec.task}, not of {wanted.name}")
+    if own is not None and reference == SEED:
+        first = own.reader.start
+    else:
+        first = seed_source(wanted) if reference == SEED else source_text(reference)
     chosen = require_seed(new_seed() if seed is None else seed)
     started = time.monotonic()
     lab = Lab(
@@ -90,9 +105,9 @@ def audit(
         deadline=started + allowed,
     )
     draws = draw_all(wanted, scale, chosen, source, FEWEST_TIMED, FEWEST_UNTIMED)
-    session = Session(lab, places_of(lab, draws), threshold, allowed, started)
+    session = Session(lab, places_of(lab, draws), threshold, allowed, own, other, started)
     decision = session.run()
-    return Audit(
+    result = Audit(
         task=wanted.name,
         device=lab.bench.device,
         scale=scale,
@@ -115,3 +130,6 @@ def audit(
         seconds=time.monotonic() - started,
         kfp_version=_core.__version__,
     )
+    if own is not None:
+        keep(own.folder, result)
+    return result

@@ -241,6 +241,11 @@ class Audit(Record):
     seconds: float
     kfp_version: str
 
+    @property
+    def verdict(self) -> str:
+        """Grade and mode in words."""
+        return self.grade if self.mode == "none" else f"{self.grade}, mode {self.mode}"
+
     def item(self, kind: EvidenceKind) -> EvidenceItem:
         """Raises ``KeyError`` for a kind that an audit does not have."""
         for item in self.evidence:

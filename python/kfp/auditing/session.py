@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
-from kfp.auditing import programs, steps
+from kfp.auditing import programs, runs, steps
 from kfp.auditing.decision import Decision, decide
 from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor, not_possible, not_run, other_data
 from kfp.auditing.inputs import baked, uses_of
@@ -19,6 +19,7 @@ from kfp.auditing.saturation import saturation
 from kfp.errors import Error
 from kfp.gating.verdicts import place
 from kfp.progress import Progress
+from kfp.runs.run import Run
 from kfp.tasks.base import Configuration
 
 _WRONG_COVERED = 6
@@ -44,6 +45,8 @@ class Session:
     places: Places
     threshold: float
     budget: float
+    run_of_it: Run | None = None
+    redacted: Run | None = None
     started: float = field(default_factory=time.monotonic)
     items: dict[EvidenceKind, EvidenceItem] = field(default_factory=dict)
     untimed: dict[str, Probe] = field(default_factory=dict)
@@ -63,15 +66,30 @@ class Session:
         self._stage(("E2",), self._program)
         self._stage(("E2 coverage",), self._coverage)
         if self._wrong_somewhere() or not self._words() & {"gain"} or "floor" not in self._words():
+            self._of_runs()
             return decide(self.evidence())
         self._stage(("E3d", "E3e", "E3f"), self._other_conditions)
         self._stage(("E4",), self._saturation)
-        if decide(self.evidence()).grade == "benign":
-            return decide(self.evidence())
-        self._stage(("E3a",), self._sweep)
+        if decide(self.evidence()).grade != "benign":
+            self._stage(("E3a",), self._sweep)
         if decide(self.evidence()).grade == "unresolved":
             self._stage(("E3b",), self._fallbacks)
+        self._of_runs()
         return decide(self.evidence())
+
+    def _of_runs(self) -> None:
+        run, redacted = self.run_of_it, self.redacted
+        if redacted is not None and self._words() & {"leaked arm", "published island"}:
+            self._stage(("E3g",), lambda: self._keep(runs.redaction(self.lab, self.places, redacted)))
+        elif redacted is None:
+            self._keep(not_possible("E3g", "no run without the held-out configuration to compare with"))
+        if run is not None:
+            self._stage(("E3h",), lambda: self._keep(runs.history(self.lab, self.places, run, self.threshold)))
+        else:
+            self._keep(not_possible("E3h", "no run that this kernel comes from"))
+
+    def _keep(self, found: EvidenceItem) -> None:
+        self.items[found.kind] = found
 
     def evidence(self) -> tuple[EvidenceItem, ...]:
         spent = self._spent()

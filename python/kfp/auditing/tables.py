@@ -24,11 +24,7 @@ _KIND = 13
 
 
 def audit_summary(audit: Audit) -> str:
-    return f"{audit.task} on {audit.device.name}: {verdict_text(audit)}: {audit.reason}"
-
-
-def verdict_text(audit: Audit) -> str:
-    return audit.grade if audit.mode == "none" else f"{audit.grade}, mode {audit.mode}"
+    return f"{audit.task} on {audit.device.name}: {audit.verdict}: {audit.reason}"
 
 
 def audit_text(audit: Audit, source: str | None = None) -> str:
@@ -59,7 +55,7 @@ def audit_lines(audit: Audit, source: str | None = None) -> list[Line]:
         style="dim",
     )
     rests = f" (rule {audit.rule}, by {', '.join(audit.fired)})" if audit.fired else f" (rule {audit.rule})"
-    return [*lines, Line(""), *wrapped(f"{verdict_text(audit)}{rests}: {audit.reason}", style=STYLES[audit.grade])]
+    return [*lines, Line(""), *wrapped(f"{audit.verdict}{rests}: {audit.reason}", style=STYLES[audit.grade])]
 
 
 def _evidence_lines(audit: Audit) -> list[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kfp.auditing.folder import audits_of
 from kfp.runs.records import CandidateRecord, Finale, Finalist, IterationRecord
 from kfp.runs.run import Run, Totals
 from kfp.search.judgement import Judgement
@@ -98,6 +99,8 @@ def end_lines(run: Run) -> list[Line]:
         lines += wrapped(
             f"gate of the incumbent: {run.gate.verdict}: {run.gate.reason}", style="good" if good else "bad"
         )
+    for audit in audits_of(run.folder).values():
+        lines += wrapped(f"audit of {audit.source_sha256[:12]}: {audit.verdict}: {audit.reason}")
     lines += [Line(""), *_totals(totals, run)]
     if run.ended:
         lines += wrapped(run.ended, style="bad")
