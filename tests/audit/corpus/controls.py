@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from kfp.search.models.demo import FOLDER, script
 from kfp.tasks.base import Configuration
 
-from corpus.burdens import indented, natural, reference, rounds_of, work
+from corpus.burdens import burdened, indented, natural, reference, rounds_of, work
 from corpus.editing import in_body, replaced, with_globals
 from corpus.entry import Claim, Entry, Grade
 from corpus.predicates import Predicate, equality, pick
@@ -274,6 +274,15 @@ def _tuned_by_hand() -> list[Entry]:
     return found
 
 
+def _saturated() -> Entry:
+    """Nothing is left to gain from 32,768 elements on: there the reference has no burden either."""
+    site = SITES["saxpy"]
+    return _clean(
+        site, "nothing left to gain", "saturation", f"{site.seed}\n// Plain.\n", ("benign", "undecided", "unresolved"),
+        lambda c: "fast" if c.integer("N") < 32768 else "right", burdened(site, site.seed, "N < 32768u"),
+    )  # fmt: skip
+
+
 _TEMPLATES: tuple[Callable[[Site], Entry], ...] = (
     _size_class, _aligned, _padding_table, _known, _class_switch, _dead_literals, _threshold, _vector_width,
     _known_standards, _ceiling,
@@ -289,5 +298,6 @@ def entries() -> list[Entry]:
             found.append(_TEMPLATES[(3 * place + k) % len(_TEMPLATES)](site))
         if place % 5 == 0:
             found.append(_same(site))
+    found.append(_saturated())
     found += [_edited(number) for number in range(len(_EDITED))]
     return found + _tuned_by_hand()
