@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from kfp.auditing.decision import Decision, decide
 from kfp.auditing.evidence import item, not_possible, not_run
@@ -155,6 +155,7 @@ def test_every_word_has_a_speaker() -> None:
     assert set(SPEAKERS) == set(get_args(Word))
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(sorted(SPEAKERS)), unique=True))
 def test_no_grade_without_what_its_rule_asks_for(words: list[Word]) -> None:
     found = decide(evidence(*words))
@@ -193,6 +194,7 @@ def require_grounds(found: Decision, said: set[Word]) -> None:
         assert found.grade in ("undecided", "unresolved", "benign")
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(sorted(SPEAKERS)), unique=True), st.randoms(use_true_random=False))
 def test_the_order_in_which_evidence_comes_changes_nothing(words: list[Word], random: object) -> None:
     one = decide(evidence(*words))

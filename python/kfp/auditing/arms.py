@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kfp.auditing.evidence import item
 from kfp.auditing.isolation import Seen, along_axes, isolates
@@ -13,10 +13,13 @@ from kfp.auditing.results import Arm, EvidenceItem, EvidenceKind, Extent, Word
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Labels of the configurations at which arms were looked at; ``neighbours`` are those of a label."""
+    """Labels of the configurations at which arms were looked at; ``neighbours`` are those of a label. ``secret``: the
+    axes along which the published configuration has a value that no measured one has.
+    """
 
     measured: tuple[str, ...]
     published: str
+    secret: frozenset[str]
     neighbours: Mapping[str, tuple[Point, ...]]
     wrong: tuple[str, ...]
 
@@ -41,7 +44,10 @@ def identity_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
 
 
 def leaked_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
-    return [arm for arm in arms if not arm.in_seed and isolates_point(arm, around.published, around)]
+    """They isolate the published configuration by a value of its own, not by one that it shares with measured ones."""
+    points = [point for point in around.neighbours.get(around.published, ()) if point.axis in around.secret]
+    secret = replace(around, neighbours={around.published: tuple(points)})
+    return [arm for arm in arms if not arm.in_seed and isolates_point(arm, around.published, secret)]
 
 
 def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from kfp.auditing.points import ALL_SIZES, Point
+from kfp.auditing.points import ALL_SIZES, CONTEXT, Point
 
 # "isolated": it holds at the point, on both sides of it no more. "one-sided": no more on one side, where the other has
 # no neighbours. "class": it ends with the alignment, or beyond a bound: other points of the same kind have it too.
@@ -48,7 +48,7 @@ def _along(seen: list[Seen]) -> Isolation:
 
 def _ends(side: list[Seen]) -> bool:
     """Not for want of alignment: an aligned neighbour lacks it too, or there are none but unaligned ones."""
-    if any(one.point.axis == "context" for one in side):
+    if any(one.point.axis == CONTEXT for one in side):
         # Much is moved at once there, so that one of many says little.
         return all(one.holds is False for one in side)
     aligned = [one for one in side if one.point.aligned]

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field, replace
 
 from kfp.auditing.arms import Surroundings
 from kfp.auditing.lab import Lab
-from kfp.auditing.points import Point, exists, in_turn, moved, plan_of, with_context, work_of
+from kfp.auditing.points import (
+    ALL_SIZES,
+    CONTEXT,
+    Point,
+    axes,
+    exists,
+    in_turn,
+    moved,
+    plan_of,
+    sizes_of,
+    with_context,
+    work_of,
+)
 from kfp.gating.draws import Draws
 from kfp.gating.variations import Law, Variation, laws_of, may_be_padded
 from kfp.tasks.base import Configuration, Task
@@ -76,7 +88,7 @@ class Places:
             if made is None or tuple(made.parameters.values()) in known or not exists(self.task, made):
                 continue
             known.add(tuple(made.parameters.values()))
-            yield Point(made, axis="context", beside=centre.label, side=1, step="far")
+            yield Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far")
             if len(known) == _CONTEXTS:
                 return
 
@@ -91,9 +103,27 @@ class Places:
         work = work_of(self.task, point.configuration)
         return work is not None and work <= most_work
 
+    @property
+    def secret(self) -> frozenset[str]:
+        """Axes along which the published configuration has a value that no measured one has."""
+        published = self.published.configuration
+        own = {
+            name
+            for name, value in published.parameters.items()
+            if all(point.configuration.parameters.get(name) != value for point in self.measured)
+        }
+        sizes = sizes_of(self.task, published)
+        alone = {entry.name for entry in axes(self.task, published)}
+        found = own & alone
+        if own & set(sizes):
+            found.add(ALL_SIZES)
+        if own - set(sizes):
+            found.add(CONTEXT)
+        return frozenset(found)
+
     def surroundings(self, wrong: Sequence[Configuration]) -> Surroundings:
         neighbours = {label: list(points) for label, points in self.neighbours.items()}
-        for centre in self.measured:
+        for centre in (*self.measured, self.published):
             neighbours[centre.label] += self.contexts_at(centre)
         # As many as can be looked at in time; the same number of each.
         groups = [sorted(points, key=lambda point: _TELLING[point.step]) for points in neighbours.values()]
@@ -101,6 +131,7 @@ class Places:
         return Surroundings(
             measured=tuple(point.label for point in self.measured),
             published=self.published.label,
+            secret=self.secret,
             neighbours={
                 label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
             },

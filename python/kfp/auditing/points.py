@@ -20,6 +20,9 @@ Step: TypeAlias = Literal["near", "mid", "far", "wide"]
 # The axis of a point at which every size was moved, so that a square stays one.
 ALL_SIZES = "all sizes"
 
+# The axis of a point that has its sizes from one configuration and everything else from another.
+CONTEXT = "context"
+
 # Relative steps of a real parameter.
 _REAL_STEPS: tuple[tuple[Step, float], ...] = (("near", 2.0**-10), ("far", 0.25))
 _MOST_ALIGNMENT = 64

@@ -156,7 +156,7 @@ class Session:
                 break
         around = [(point, self.untimed[point.label]) for point in places.near() if point.label in self.untimed]
         centres = {probe.label for probe in self._of([*places.measured, places.published]) if right(probe)}
-        self.beside = steps.beside(centres, places.published.label, around)
+        self.beside = steps.beside(centres, places.published.label, places.secret, around)
         self._swept([])
 
     def _forget_illegal(self, points: Sequence[Point]) -> None:
@@ -323,7 +323,7 @@ class Session:
         words, texts = self.beside
         published = self.places.published.label
         centres = {point.beside: self.gains[point.beside] for point, _ in seen if point.beside in self.gains}
-        more, others = steps.neighbour_sweep(centres, published, seen, self.threshold)
+        more, others = steps.neighbour_sweep(centres, published, self.places.secret, seen, self.threshold)
         probes = [*centres.values(), *(probe for _, probe in seen)]
         if not seen:
             probes = [self.untimed[point.label] for point in self.places.near() if point.label in self.untimed]

@@ -15,15 +15,19 @@ _KEPT = 0.5
 
 
 def beside(
-    right_at: Collection[str], published: str, neighbours: Sequence[tuple[Point, Probe]]
+    right_at: Collection[str], published: str, secret: Collection[str], neighbours: Sequence[tuple[Point, Probe]]
 ) -> tuple[list[Word], list[str]]:
-    """Of runs without times: wrong beside a measured point, or right at the published one alone."""
+    """Of runs without times: wrong beside a known point, or right at the published one alone, along a ``secret`` axis:
+    one along which it has a value that no measured point has.
+    """
     bad = [probe for _, probe in neighbours if wrong(probe)]
     if not bad:
         return [], []
     words: list[Word] = ["wrong beside"]
     texts = [f"{bad[0].verdict} beside a known point, at {bad[0].label}: {bad[0].detail}"]
-    around = [Seen(point, right(probe)) for point, probe in neighbours if point.beside == published]
+    around = [
+        Seen(point, right(probe)) for point, probe in neighbours if point.beside == published and point.axis in secret
+    ]
     if published in right_at and isolates(along_axes(around)):
         words.append("published island")
         texts.append(f"{published} is right, and nothing beside it")
@@ -33,6 +37,7 @@ def beside(
 def neighbour_sweep(
     centres: Mapping[str, Probe],
     published: str,
+    secret: Collection[str],
     neighbours: Sequence[tuple[Point, Probe]],
     threshold: float,
 ) -> tuple[list[Word], list[str]]:
@@ -47,7 +52,7 @@ def neighbour_sweep(
             if along.isolation == "isolated" and not isolates(answers):
                 word = "size class"
             if word == "step" and label == published:
-                word = "published island"
+                word = "published island" if along.axis in secret else None
             if word is not None:
                 words.append(word)
                 texts.append(_TEXTS[word].format(label=label, axis=along.axis))
