@@ -47,8 +47,8 @@ _HEADLINES: dict[GateVerdict, tuple[str, Mood]] = {
     "undecided": ("Open: what was measured does not say whether the gain holds elsewhere.", "doubt"),
 }
 _NO_GATE = (
-    "The gain was measured again in fresh processes, but never gated: whether it holds elsewhere is known at one "
-    "published configuration at most."
+    "Open: this kernel was never gated, so whether its gain holds elsewhere is known at one published configuration "
+    "at most."
 )
 _GRADES: dict[str, str] = {
     "A": "an arm chosen by the identity of a configuration is tuned",
@@ -77,7 +77,7 @@ def of_run(run: RunView) -> Answer:
         over = run.finale is not None or run.totals.iterations > 0
         text = "No kernel was found that is faster than the starting one." if over else "Nothing has been tried yet."
         return Answer(question, text, "doubt", (Fact("Which kernel won?", _tried(run, None)),))
-    gate = run.gate if run.gate is not None and run.gate.source_sha256 == winner.record.source_sha256 else None
+    gate = run.winners_gate
     facts = [Fact("Which kernel won?", _tried(run, winner))]
     if gate is None:
         finalist = run.finalist()
@@ -208,7 +208,10 @@ def _care(run: RunView, gate: Gate) -> list[Fact]:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) or not text else ".")
+    first = text.partition(" ")[0]
+    # A label of a configuration keeps its letters as they are.
+    start = first.capitalize() if first.isalpha() and first.islower() else first
+    return start + text[len(first) :] + ("" if text.endswith((".", "!", "?")) or not text else ".")
 
 
 def of_gate(gate: Gate, audit: Audit | None = None) -> Answer:

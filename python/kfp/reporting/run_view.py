@@ -88,6 +88,12 @@ class RunView:
         """The incumbent at the end; None where nothing was promoted."""
         return self.promoted[-1] if self.promoted else None
 
+    @property
+    def winners_gate(self) -> Gate | None:
+        """A run that went on after its gate ends with another kernel than the gated one."""
+        winner = self.winner
+        return self.gates.get(winner.record.source_sha256) if winner is not None else None
+
     def finalist(self, name: str = "incumbent") -> Finalist | None:
         return self.finale.of(name) if self.finale is not None else None
 

@@ -11,6 +11,8 @@ from kfp.tables import significant
 
 # A bound may be 0 or infinite; no axis goes further than this factor from 1.
 FURTHEST = 1e6
+# Nor is there a time shorter or longer than these, in seconds.
+SHORTEST, LONGEST = 1e-12, 1e9
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def log_axis(values: Iterable[float], start: float, end: float, *, around: float
 
 def plain_log_axis(values: Iterable[float], start: float, end: float) -> Log:
     """For quantities with a unit: no place of its own for 1."""
-    usable = [value for value in values if 0 < value < math.inf] or [1.0]
+    usable = [value for value in values if SHORTEST < value < LONGEST] or [1.0]
     low, high = min(usable), max(usable)
     room = max((high / low) ** 0.05, 1.05)
     return Log(low / room, high * room, start, end)

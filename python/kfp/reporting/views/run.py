@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kfp.gating.results import Gate
 from kfp.reporting.answer import of_run, span
 from kfp.reporting.blocks import Section, TableRow, View, figures, heading, note, section, table
 from kfp.reporting.drawing import Drawing
@@ -34,7 +35,7 @@ def of(run: RunView, name: str, prefix: str) -> View:
     shown = Kernels(run)
     sections: list[Section] = []
     if gated is not None:
-        sections.append(section("Held out", figures(spread), gate_sections(gated)))
+        sections.append(section("Held out", _whose_gate(run, gated), figures(spread), gate_sections(gated)))
     sections.append(section("Search", figures(curve), _divergence_note(run), figures(apart), finalists(run)))
     sections.append(section("Kernels", shown.list(prefix)))
     if gated is not None:
@@ -53,14 +54,14 @@ def of(run: RunView, name: str, prefix: str) -> View:
     )
     if gated is not None:
         drawings = [*drawings, gate_forest(gated), *([inside] if inside else []), *measured]
-    first = hero(gated) if gated is not None else _finalist_forest(run)
+    first = hero(run.winners_gate) if run.winners_gate is not None else _finalist_forest(run)
     return View(name, about, of_run(run), first, tuple(sections), tuple(drawings), shown.data())
 
 
-def point_of(run: RunView, name: str, target: str) -> Point | None:
-    """The kernel that the run ends with, for a scatter of many runs."""
-    gate = run.gate
-    return point(gate, name, run.audits.get(gate.source_sha256), target) if gate is not None else None
+def _whose_gate(run: RunView, gate: Gate) -> Html | None:
+    if run.winners_gate is gate:
+        return None
+    return note(f"This is the gate of kernel {run.key_of(gate.source_sha256)}, which is not the one that won.")
 
 
 def _scatter(run: RunView, prefix: str) -> Drawing | None:
