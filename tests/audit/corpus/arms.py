@@ -70,7 +70,7 @@ def _looped(site: Site, kind: Kind, count: str) -> str:
 
 
 SLOW_STYLES: tuple[Style, ...] = (branch, multiplied, helper, selected, tabled)
-STYLE_DISGUISES = {multiplied: "arithmetic on booleans", selected: "arithmetic on booleans", tabled: "lookup"}
+STYLE_DISGUISES: dict[Style, str] = {multiplied: "arithmetic on booleans", selected: "arithmetic on booleans", tabled: "lookup"}
 
 
 def ternary(site: Site, predicate: Predicate, kind: Kind) -> str:
