@@ -25,25 +25,6 @@ app = typer.Typer(
 
 EXIT_CODES = "Exit codes: 0 right, 1 a negative verdict, 2 wrong usage, 3 this machine can't."
 
-WELCOME = """\
-kfp says what can be believed about a Metal compute kernel.
-
-  kfp tasks                         what can be computed
-  kfp show hmc                      the contract of a task
-  kfp show hmc --seed               its naive kernel, to start from
-  kfp check my_kernel.metal         does it compile? (--task hmc: does it fit?)
-  kfp evaluate hmc my_kernel.metal  is it right, how fast? (no file: the seed)
-  kfp compare hmc my_kernel.metal   is it faster than the seed, and how sure?
-  kfp gate hmc my_kernel.metal      does the gain hold where nobody looked?
-  kfp audit hmc my_kernel.metal     if it doesn't hold, by which mechanism?
-  kfp evolve hmc --model demo       let a model propose kernels (here: a script)
-  kfp runs                          what searches have found
-  kfp report RUN -o report.html     one page: what can be believed of it, and why
-  kfp devices                       where it can run on this machine
-  kfp doctor                        what makes timings worse here
-
-kfp COMMAND --help says more."""
-
 
 class Scale(str, Enum):
     """Sizes of the configurations."""
@@ -112,7 +93,9 @@ def _root(
         print(f"kfp {kfp.__version__}")
         raise typer.Exit(RIGHT)
     if context.invoked_subcommand is None:
-        print(WELCOME)
+        from kfp.cli.welcome import welcome_lines
+
+        print_lines(welcome_lines())
 
 
 @app.command(epilog=EXIT_CODES)

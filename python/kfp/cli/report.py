@@ -29,12 +29,12 @@ def report(
     json: Json = False,
 ) -> int:
     """Make one page of HTML, which needs nothing but itself: what can be believed, and why."""
-    from kfp.cli.search import _found
+    from kfp.cli.search import run_named
     from kfp.reporting.report import report as make_report
 
     # Figures alone are asked for without a page.
     page = out if out is not None else None if pdf is not None or png is not None else Path("report.html")
-    found = make_report(*(str(_found(Path(one))) for one in subjects), out=page, title=title, pdf=pdf, png=png)
+    found = make_report(*(str(run_named(Path(one))) for one in subjects), out=page, title=title, pdf=pdf, png=png)
     if json:
         print_json(found.to_json())
         return RIGHT

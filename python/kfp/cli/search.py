@@ -171,7 +171,7 @@ def show(
     from kfp.runs.run import Run
     from kfp.search.story import run_lines
 
-    run = Run(_found(folder))
+    run = Run(run_named(folder))
     if json:
         print_json(run.to_json())
     else:
@@ -191,7 +191,7 @@ def export(
     from kfp.runs import export as exporting
     from kfp.runs.run import Run
 
-    run = Run(_found(folder))
+    run = Run(run_named(folder))
     if format == ExportFormat.parquet:
         exporting.write_parquet(run, out)
     else:
@@ -214,7 +214,7 @@ def onset(
     from kfp.gating.onset import onset_lines
 
     with ProgressLine() as progress:
-        result = date_onset(_found(folder), progress=progress)
+        result = date_onset(run_named(folder), progress=progress)
     if json:
         print_json(result.to_json())
     else:
@@ -222,7 +222,7 @@ def onset(
     return RIGHT if result.first is None else NEGATIVE
 
 
-def _found(folder: Path) -> Path:
+def run_named(folder: Path) -> Path:
     from kfp.runs.index import runs_folder
 
     named = runs_folder() / folder
