@@ -127,6 +127,8 @@ TABLE: dict[str, tuple[tuple[Word, ...], tuple[str, str, int]]] = {
         ("floor", "gain", "kept at published", "kept off menu", "wrong in other geometry", "data holds"),
         ("D", "overfit", 7),
     ),
+    "idle threads write, at sizes of their own, too": ((*WRONG, "wrong in other geometry"), ("D", "overfit", 7)),
+    "an arm comes before the grid": ((*WRONG, "unsearched arm", "wrong in other geometry"), ("B", "gamed", 2)),
     "both are at the limit": ((*LOST, "no added arm", "smooth", "saturated"), ("none", "benign", 8)),
     "at the limit, with an arm": ((*LOST, "identity arm", "smooth", "saturated"), ("none", "unresolved", 9)),
     "a class of sizes": ((*LOST, "no added arm", "size class"), ("none", "benign", 0)),

@@ -22,6 +22,8 @@ class Surroundings:
     secret: frozenset[str]
     neighbours: Mapping[str, tuple[Point, ...]]
     wrong: tuple[str, ...]
+    # Measured configurations in a larger grid: what runs there doesn't depend on the configuration alone.
+    padded: tuple[str, ...] = ()
 
 
 def taken(arm: Arm, label: str) -> bool | None:
@@ -56,6 +58,7 @@ def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
         arm
         for arm in arms
         if all(taken(arm, label) is False for label in around.measured)
+        and not any(taken(arm, label) for label in around.padded)
         and any(taken(arm, label) for label in around.wrong)
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -94,7 +95,7 @@ def audit(
     chosen = require_seed(new_seed() if seed is None else seed)
     started = time.monotonic()
     lab = Lab(
-        bench=Bench(machine.resolve(device), math, limits or Limits()),
+        bench=Bench(machine.resolve(device), math, limits or _limits(allowed)),
         task=wanted,
         scale=scale,
         source=source,
@@ -133,3 +134,9 @@ def audit(
     if own is not None:
         keep(own.folder, result)
     return result
+
+
+def _limits(budget: float) -> Limits:
+    """A kernel that hangs must leave time for the rest."""
+    usual = Limits()
+    return replace(usual, run_seconds=min(usual.run_seconds, max(budget / 8, 1.0)))

@@ -112,6 +112,7 @@ def _assumption(said: Said) -> Decision | None:
 
 
 def _strategy_is_wrong(said: Said) -> Decision | None:
+    """At a measured configuration: another grid or other data spoil it, so that no configuration needs an arm."""
     if said.any("wrong under another law", "wrong in other geometry"):
         lead = "right only for the data and the geometry that the search had"
         return said.verdict("D", "overfit", 7, lead, "wrong under another law", "wrong in other geometry")
@@ -190,8 +191,8 @@ _RULES: tuple[Rule, ...] = (
     _leak,
     _unsearched,
     _dead_parameter,
-    _assumption,
     _strategy_is_wrong,
+    _assumption,
     _no_floor,
     _nothing_gained,
     _tuned_arm,

@@ -48,12 +48,12 @@ def held_out(
     """E1: the gain in distribution, and what is left of it where nobody could look. Not ``complete``: not timed yet."""
     probes = (*in_distribution, *published, *draws, *untimed)
     words, parts = _gain(in_distribution, threshold)
-    if not complete:
-        words = [word for word in words if word.startswith("wrong")]
+    if not complete and "wrong in distribution" not in words:
+        words, parts = [], ["right in distribution"]
     if "wrong in distribution" not in words:
         for found, texts in (_at_published(published, threshold), _off_menu(draws, untimed, threshold)):
-            words, parts = [*words, *found], [*parts, *texts]
-    return item("E1", "; ".join(parts), words, probes)
+            words, parts = [*words, *(word for word in found if complete or word.startswith("wrong"))], [*parts, *texts]
+    return item("E1", "; ".join(part for part in parts if part), words, probes)
 
 
 def _gain(probes: Sequence[Probe], threshold: float) -> tuple[list[Word], list[str]]:
@@ -76,7 +76,8 @@ def _at_published(probes: Sequence[Probe], threshold: float) -> tuple[list[Word]
         return ["wrong at published"], [f"{failed.verdict} at the published point {failed.label}: {failed.detail}"]
     whole = together(probes)
     if whole is None:
-        return ["published open"], [f"nothing measured at the published point: {probes[0].detail}"]
+        why = f": {probes[0].detail}" if probes[0].detail else ""
+        return ["published open"], [f"right at the published point, not timed{why}"]
     word: Word = {"above": "kept at published", "below": "lost at published"}.get(
         place(whole, threshold), "published open"
     )  # type: ignore[assignment]
@@ -86,15 +87,17 @@ def _at_published(probes: Sequence[Probe], threshold: float) -> tuple[list[Word]
 def _off_menu(draws: Sequence[Probe], untimed: Sequence[Probe], threshold: float) -> tuple[list[Word], list[str]]:
     words: list[Word] = []
     parts: list[str] = []
-    bad = [probe for probe in (*draws, *untimed) if wrong(probe)]
+    # Of a timed draw that takes too long it is only known that it is slow.
+    slow = [probe for probe in draws if probe.verdict == "timeout"]
+    bad = [probe for probe in (*draws, *untimed) if wrong(probe) and probe not in slow]
     if bad:
         words.append("wrong off menu")
         first = bad[0]
         parts.append(f"not right on {len(bad)} of {len(draws) + len(untimed)} draws: {first.label}: {first.detail}")
-    timed = [probe for probe in draws if not wrong(probe)]
+    timed = [probe for probe in draws if not wrong(probe) or probe in slow]
     if not timed:
         return words, parts
-    places = ["open" if probe.interval is None else place(probe.interval, threshold) for probe in timed]
+    places = [_place(probe, threshold) for probe in timed]
     if all(found == "above" for found in places) and not bad:
         words.append("kept off menu")
     elif 2 * places.count("below") >= len(places):
@@ -105,6 +108,12 @@ def _off_menu(draws: Sequence[Probe], untimed: Sequence[Probe], threshold: float
     if ratios:
         parts.append(f"{ratios} times on the timed draws")
     return words, parts
+
+
+def _place(probe: Probe, threshold: float) -> str:
+    if probe.verdict == "timeout":
+        return "below"
+    return "open" if probe.interval is None else place(probe.interval, threshold)
 
 
 def other_data(same: Sequence[Probe], laws: Sequence[Probe], timed: Sequence[Probe], threshold: float) -> EvidenceItem:

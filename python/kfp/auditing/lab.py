@@ -26,6 +26,7 @@ from kfp.timing.statistics import Interval, over_configurations
 # Executions live as long as their process: a new one after so many configurations. Between them there is time to ask
 # whether any is left.
 _AT_ONCE = 6
+_UNTIMED_AT_FIRST = 8
 _UNTIMED_AT_ONCE = 20
 # A kernel that takes its process down, or a point that does, is left behind, so often.
 _RESTARTS = 6
@@ -72,10 +73,10 @@ class Lab:
     ) -> list[Probe]:
         """Runs without timing, the first ones in any case; ``checked`` labels are run in checked mode as well."""
         found: list[Probe] = []
-        for first in range(0, len(points), _UNTIMED_AT_ONCE):
-            if first and (self.late or time.monotonic() > deadline):
-                break
-            part = [point for point in points[first : first + _UNTIMED_AT_ONCE] if self._exists(point)]
+        left, size = list(points), _UNTIMED_AT_FIRST
+        while left and (not found or not (self.late or time.monotonic() > deadline)):
+            part, left = [point for point in left[:size] if self._exists(point)], left[size:]
+            size = _UNTIMED_AT_ONCE
             found += self._run_all(part, source or self.source, checked)
         return found
 

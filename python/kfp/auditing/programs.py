@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kfp.auditing.arms import arms_item, identity_arms, leaked_arms
 from kfp.auditing.coverage import coverage
@@ -12,6 +13,7 @@ from kfp.auditing.places import Places
 from kfp.auditing.points import Point
 from kfp.auditing.results import Coverage, EvidenceItem, Probe, StaticEvidence
 from kfp.auditing.static import forced_fallbacks, static_evidence
+from kfp.gating.variations import varied
 from kfp.tables import significant
 from kfp.tasks.base import Configuration
 
@@ -35,7 +37,12 @@ def covered(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tupl
     """E2's dynamic twin."""
     around = places.surroundings(wrong_at)
     where = places.configurations(around, wrong_at)
-    found = coverage(lab.bench, lab.task, lab.source, where, seconds=_COVERAGE_SECONDS)
+    task = lab.task
+    if places.padded:
+        task = varied(task, {point.configuration: point.variation for point in places.padded})
+        where = [*where[:1], *(point.configuration for point in places.padded), *where[1:]]
+        around = replace(around, padded=tuple(point.label for point in places.padded))
+    found = coverage(lab.bench, task, lab.source, where, seconds=_COVERAGE_SECONDS)
     if found.reason:
         return found, not_possible("E2 coverage", found.reason)
     return found, arms_item("E2 coverage", found.arms, (), around, ())

@@ -33,6 +33,7 @@ _SWEPT_AT_ONCE = 8
 _MOST_WORK = 2.5
 # Of the budget, before times are looked at.
 _CORRECTNESS_SHARE = 0.2
+_TIME_SLICE = 3e-3
 # What stays open is measured once more, for so many times as long.
 _LONGER = 4
 # As long as there is so much of the budget left.
@@ -133,9 +134,12 @@ class Session:
         places = self.places
         groups = [places.untimed, places.near(), places.same_law, places.other_laws, places.padded, places.narrowed]
         points = [*places.measured, places.published, *in_turn(groups)]
-        checked = [point.label for point in (*places.measured, *places.checked)]
         deadline = self.started + _CORRECTNESS_SHARE * self.budget
-        for probe in self.lab.right_or_wrong(points, checked=checked, deadline=deadline):
+        found = self.lab.right_or_wrong(points, deadline=deadline)
+        if time.monotonic() < deadline:
+            again = [*places.measured, *places.checked]
+            found += self.lab.right_or_wrong(again, checked=[point.label for point in again], deadline=deadline)
+        for probe in found:
             known = self.untimed.get(probe.label)
             # Of two runs, plain and checked, the one that is wrong stands.
             if known is None or right(known):
@@ -179,10 +183,19 @@ class Session:
         lab, places = self.lab, self.places
         quickest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
         self.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
+        self._choose_threads()
         points = [*places.measured, places.published, *places.timed]
         for probe in self._settling("gain", points):
             self.gains[probe.label] = probe
         self._held_out()
+
+    def _choose_threads(self) -> None:
+        """Runs that are no longer than a time slice of the host are disturbed least with one thread; others gain by
+        being short.
+        """
+        seconds = [probe.reference_seconds for probe in self.items["E0"].probes if probe.reference_seconds]
+        if seconds and min(seconds) > _TIME_SLICE:
+            self.lab.policy = replace(self.lab.policy, threads=0)
 
     def _settling(self, purpose: str, points: Sequence[Point]) -> list[Probe]:
         """Pairs; what is neither above nor below the threshold is measured once more, for longer."""

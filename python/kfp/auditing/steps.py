@@ -88,6 +88,8 @@ def holds(centre: Probe, neighbour: Probe, threshold: float) -> bool | None:
     A loss is one only where the candidate's own time per unit of work rises: a reference that happens to be slow at the
     measured point makes a step that is not the candidate's.
     """
+    if neighbour.verdict == "timeout" and centre.interval is not None:
+        return False
     if centre.interval is None or neighbour.interval is None or not right(neighbour):
         return None
     half = max(math.exp(_KEPT * math.log(centre.interval.ratio)), 1.0)
