@@ -20,7 +20,7 @@ class Unreadable(Exception):
     """The text is too large, or isn't the compiler's."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Instruction:
     """``operands`` are values as written (``%x``, ``@table``, ``42``), ``labels`` the blocks that a branch names."""
 

@@ -12,15 +12,18 @@ from kfp.auditing.program.module import Module
 from kfp.auditing.program.translation import NoTranslation, Translation, translate
 from kfp.auditing.results import Arm, Attribute, Extent, Liveness, Location, StaticEvidence
 from kfp.auditing.static.attributes import find_attributes
+from kfp.auditing.static.closing import ways_to_close
 from kfp.auditing.static.extents import find_extents
 from kfp.auditing.static.flow import KernelCode, kernel_code
 from kfp.auditing.static.launch import BUFFERS, Situation, situations
 from kfp.auditing.static.opaque import opaque_conditions
-from kfp.auditing.static.predicates import Predicate, Side, Situations, evaluate, find_predicates
+from kfp.auditing.static.predicates import Evaluated, Predicate, Side, Situations, evaluate, find_predicates
 from kfp.gating.trials import Bench
 from kfp.tasks.base import Configuration, Task
 
 T = TypeVar("T")
+# Tokens that are the place of a condition, as opposed to one near it.
+_TELLING = frozenset(("==", "!=", "<", "<=", ">", ">=", "!", "switch"))
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,11 @@ class _Seed:
         names = [kernel.name for kernel in self.translation.kernels]
         return {code.signature.name: code for code in codes_of(self.translation, names)}
 
-    def keys(self, kernel: str, by_label: Situations) -> set[Hashable]:
+    def keys(self, kernel: str) -> set[Hashable]:
         code = self.codes.get(kernel)
         if code is None:
             return set()
-        return {side.key for predicate in find_predicates(evaluate(code, by_label)) for side in predicate.sides}
+        return {side.key for predicate in find_predicates(Evaluated(code, {})) for side in predicate.sides}
 
 
 @dataclass
@@ -132,11 +135,23 @@ class _Analyser:
             return otherwise
 
     def arms(self, code: KernelCode) -> None:
-        known = self.seed.keys(code.signature.name, self.by_label)
+        known = self.seed.keys(code.signature.name)
         for predicate in find_predicates(evaluate(code, self.by_label)):
             tokens = tokens_of(self.candidate, code.module, predicate.places)
+            if any(side.key not in known for side in predicate.sides):
+                tokens = self.closest(code, predicate, tokens)
             for side in predicate.sides:
                 self.found.append(self.arm(code, predicate, side, tokens, known))
+
+    def closest(self, code: KernelCode, predicate: Predicate, tokens: tuple[int, ...]) -> tuple[int, ...]:
+        """With the comparison first that the condition was made of, where the optimiser left only a place near it."""
+        if not tokens or self.candidate.map.tokens[tokens[0]].text in _TELLING:
+            return tokens
+        for side in predicate.sides:
+            way = next(ways_to_close(self.candidate, code, predicate, side, tokens), ())
+            if way:
+                return tuple(dict.fromkeys((*(one.token for one in way), *tokens)))
+        return tokens
 
     def opaque(self, code: KernelCode) -> None:
         seed = self.seed.codes.get(code.signature.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,11 +12,13 @@ from kfp.auditing.program.source_map import SourceMap
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.results import Arm
+from kfp.auditing.static.closing import Written, statement, ways_to_close
 from kfp.auditing.static.editing import Edit, Insertion, Source, source_of, spellings, unique
 from kfp.auditing.static.evidence import codes_of, tokens_of
 from kfp.auditing.static.flow import KernelCode
 from kfp.auditing.static.polarity import forced
 from kfp.auditing.static.predicates import Evaluated, Predicate, Side, find_predicates
+from kfp.auditing.static.text import canonical
 from kfp.gating.trials import Bench
 from kfp.limits import Limits
 
@@ -38,11 +40,10 @@ def forced_fallbacks(source: str, arm: Arm, *, bench: Bench | None = None) -> li
     bench = bench or Bench(machine.resolve(DEVICE), "fast", Limits())
     try:
         target = _Target.of(translate(bench, source), arm)
-    except NoTranslation:
+        closed = _close(bench, target, _MOST_PLACES) if target is not None else None
+    except (NoTranslation, ValueError, IndexError, KeyError, TypeError, RecursionError):
+        # Whatever a hostile program brings about, there is then no edit of it.
         return []
-    if target is None:
-        return []
-    closed = _close(bench, target, _MOST_PLACES)
     return [] if closed is None else [closed]
 
 
@@ -72,9 +73,19 @@ class _Target:
     def again(self, translation: Translation) -> _Target | None:
         """The same in another version; None where nothing like it is left."""
         for code, predicate, side in _sides(translation, self.kernel):
-            if side.key == self.side.key:
+            if side.key == self.side.key or self._asks_for_a_case(code, predicate, side):
                 return _Target(translation, code, predicate, side, self.others)
         return None
+
+    def _asks_for_a_case(self, code: KernelCode, predicate: Predicate, side: Side) -> bool:
+        """Whether this is the switch with fewer cases, or the last of them."""
+        if self.predicate.kind != "switch" or not self.side.cases:
+            return False
+        subject = canonical(self.code, self.predicate.operand)[0]
+        if predicate.kind == "switch":
+            return canonical(code, predicate.operand)[0] == subject and bool(set(side.cases) & set(self.side.cases))
+        keys = {f"eq({','.join(sorted((subject, str(case))))})" for case in self.side.cases}
+        return predicate.kind == "condition" and side.key in {(key, True) for key in keys}
 
 
 def _sides(translation: Translation, kernel: str) -> Iterator[tuple[KernelCode, Predicate, Side]]:
@@ -121,26 +132,27 @@ def _edited(target: _Target) -> Iterator[str]:
     tokens = tokens_of(target.translation, target.code.module, target.predicate.places)[:6]
     beside = [one for token in tokens for one in _comparisons_of_statement(target.translation, token)]
     edits = [edit for token in dict.fromkeys((*tokens, *beside)) for edit in _Editor(target, source, token).edits()]
-    for edit in unique(edits):
+    ways = ways_to_close(target.translation, target.code, target.predicate, target.side, tokens)
+    combined = [_together(target, source, way) for way in ways]
+    for edit in unique([*(one for one in combined if one and target.predicate.kind == "switch"), *edits, *combined]):
         yield source.edited(edit)
 
 
+def _together(target: _Target, source: Source, way: Iterable[Written]) -> Edit | None:
+    """One edit that gives every one of the comparisons its outcome."""
+    found: dict[int, Insertion] = {}
+    for one in way:
+        edit = next(_Editor(target, source, one.token, one.always).at_token(), None)
+        if edit is None:
+            return None
+        found.update((part.offset, part) for part in edit)
+    return tuple(found.values())
+
+
 def _comparisons_of_statement(translation: Translation, token: int) -> Iterator[int]:
-    first, last = _statement(translation.map, token)
-    for index in range(first, last + 1):
+    for index in statement(translation.map, token):
         if translation.map.tokens[index].text in (*_COMPARISONS, "!"):
             yield index
-
-
-def _statement(source_map: SourceMap, token: int) -> tuple[int, int]:
-    """The first and the last token of the statement around one, or of the part of it that is near."""
-    tokens = source_map.tokens
-    first = last = token
-    while first > 0 and token - first < 200 and tokens[first - 1].text not in (";", "{", "}"):
-        first -= 1
-    while last + 1 < len(tokens) and last - token < 200 and tokens[last + 1].text not in (";", "{", "}"):
-        last += 1
-    return first, last
 
 
 @dataclass(frozen=True)
@@ -150,6 +162,7 @@ class _Editor:
     target: _Target
     source: Source
     token: int
+    given: bool | None = None
 
     @property
     def map(self) -> SourceMap:
@@ -157,7 +170,11 @@ class _Editor:
 
     @cached_property
     def force(self) -> bool | None:
-        return forced(self.target.translation, self.target.code, self.target.predicate, self.target.side, self.token)
+        return (
+            self.given
+            if self.given is not None
+            else forced(self.target.translation, self.target.code, self.target.predicate, self.target.side, self.token)
+        )
 
     def edits(self) -> Iterator[Edit]:
         text = self.map.tokens[self.token].text
@@ -187,6 +204,15 @@ class _Editor:
         if found is None or found.opcode != "icmp" or found.detail not in ("eq", "ne"):
             return None
         return (self.target.side.name == "true") == (found.detail == "eq")
+
+    def at_token(self) -> Iterator[Edit]:
+        """Edits of the comparison itself, wherever it is spelled."""
+        text = self.map.tokens[self.token].text
+        spelled = list(spellings(self.source, self.map, self.token))
+        if spelled and spelled[-1][1] == text:
+            yield from self._at_operator(spelled[-1][0])
+        if spelled and self.force == (text == "!="):
+            yield from self._literals_beside()
 
     @property
     def around(self) -> tuple[str, str]:
@@ -283,9 +309,8 @@ class _Editor:
     def _literals_of_statement(self) -> Iterator[Edit]:
         """Every literal of one value in the statement, moved together."""
         tokens = self.map.tokens
-        first, last = _statement(self.map, self.token)
         by_value: dict[str, list[Edit]] = {}
-        for index in range(first, last + 1):
+        for index in statement(self.map, self.token):
             edit = self._moved(index)
             if edit and len(tokens[index].text) > 1:
                 by_value.setdefault(tokens[index].text, []).append(edit)

@@ -70,7 +70,7 @@ class Situation:
 
 
 # Of the dispatches of one configuration, those that differ in what a condition can ask for; more are not looked at.
-MOST_SITUATIONS = 10
+MOST_SITUATIONS = 6
 # Of every buffer so much from its start can be asked for.
 MOST_BYTES = 1 << 16
 

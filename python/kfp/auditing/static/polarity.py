@@ -27,7 +27,7 @@ def forced(translation: Translation, code: KernelCode, predicate: Predicate, sid
     for found, holds in _parts(code, predicate.operand, side.name == "true", 0):
         if token not in translation.map.frames(code.module, found.place) and found.name != predicate.operand:
             continue
-        answer = _forced(translation, code, found, holds, written)
+        answer = forced_by(translation, code, found, holds, written)
         if answer is not None:
             return answer
     return None
@@ -75,7 +75,7 @@ def _parts(code: KernelCode, operand: str, holds: bool, depth: int) -> Iterator[
             yield from _parts(code, no if holds else yes, holds, depth + 1)
 
 
-def _forced(
+def forced_by(
     translation: Translation, code: KernelCode, found: Instruction, holds: bool, written: Instruction
 ) -> bool | None:
     """What ``written`` must be, so that ``found`` is never ``holds``."""

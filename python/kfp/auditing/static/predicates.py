@@ -225,7 +225,8 @@ def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -
             for label, seen in by_label.items()
         }
         shown = f"{value:g}" if isinstance(value, float) else str(value)
-        sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value", value), accepts, -1))
+        shown = value.base.strip('@"') if isinstance(value, values.Pointer) else shown
+        sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value"), accepts, -1))
     return Predicate(found.name, found.line, kind, places, parameters, tuple(sides))
 
 

@@ -216,7 +216,11 @@ class _Propagation:
 
     def _part(self, instruction: Instruction, kind: Type) -> Value:
         extracts = instruction.opcode == "extractelement"
-        whole = self._value(instruction.operands[0], instruction.detail if extracts else instruction.type)
+        base = instruction.operands[0]
+        if base in ("poison", "undef") and not extracts:
+            # Any value will do for what is about to be written over.
+            base = "zeroinitializer"
+        whole = self._value(base, instruction.detail if extracts else instruction.type)
         if not isinstance(whole, tuple) or isinstance(whole, Pointer):
             return UNKNOWN
         at = self._value(instruction.operands[-1], "i64")

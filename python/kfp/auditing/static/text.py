@@ -147,10 +147,19 @@ class _Printer:
             word = found.detail.removeprefix("@llvm.").partition(".")[0]
             name = {"umin": "min", "smin": "min", "umax": "max", "smax": "max"}.get(word, word)
             return f"{name}({', '.join(self.value(one, depth + 1) for one in operands)})"
+        if opcode == "insertelement":
+            return f"({', '.join(self._elements(found, depth))})"
         if opcode == "extractelement":
             axis = "xyzw"[int(operands[1])] if operands[1] in ("0", "1", "2", "3") else operands[1]
             return f"{self.value(operands[0], depth + 1)}.{axis}"
         return "…"
+
+    def _elements(self, found: Instruction, depth: int) -> list[str]:
+        base = self.code.definitions.get(found.operands[0])
+        before = (
+            self._elements(base, depth + 1) if base is not None and base.opcode == "insertelement" and depth < 8 else []
+        )
+        return [*before, self.value(found.operands[1], depth + 1)]
 
     def _constant(self, operand: str, kind: str, depth: int, sign: bool) -> str:
         """A literal without the minus that the compiler gives to what is unsigned."""

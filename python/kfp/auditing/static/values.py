@@ -189,6 +189,9 @@ def compare(predicate: str, a: object, b: object, bits: int) -> int | _Unknown:
 
 
 def cast(opcode: str, value: object, source: Type, target: Type) -> Value:
+    if opcode == "bitcast" and "vector" in (source.kind, target.kind):
+        data = _bytes(value, source)
+        return UNKNOWN if data is None or len(data) != target.size else load(data, 0, target)
     if isinstance(value, tuple) and not isinstance(value, Pointer):
         if target.kind != "vector" or source.kind != "vector" or len(value) != target.count:
             return UNKNOWN
@@ -217,6 +220,18 @@ def cast(opcode: str, value: object, source: Type, target: Type) -> Value:
     if isinstance(value, Pointer) and opcode == "addrspacecast":
         return value
     return UNKNOWN
+
+
+def _bytes(value: object, kind: Type) -> bytes | None:
+    """As they lie in memory; None of what is not whole bytes."""
+    if isinstance(value, tuple) and kind.kind == "vector":
+        parts = [_bytes(part, kind.element) for part in value]
+        return None if any(part is None for part in parts) else b"".join(part for part in parts if part is not None)
+    if isinstance(value, int) and kind.kind == "int" and kind.bits % 8 == 0:
+        return value.to_bytes(kind.bits // 8, "little")
+    if isinstance(value, float) and kind.text in _FORMATS:
+        return struct.pack(_FORMATS[kind.text], value)
+    return None
 
 
 def _rotate(a: int, b: int, by: int, bits: int, left: bool) -> int:
