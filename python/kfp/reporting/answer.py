@@ -12,7 +12,7 @@ from kfp.records import Record
 from kfp.reporting.contrast import why_not
 from kfp.reporting.run_view import Candidate, RunView
 from kfp.results import Evaluation
-from kfp.tables import significant
+from kfp.tables import clip, significant
 from kfp.timing.results import Comparison
 from kfp.timing.statistics import Interval
 from kfp.transfer import Rate, TransferReport
@@ -186,7 +186,8 @@ def _why(gate: Gate, audit: Audit | None) -> str:
 
 def _audited(audit: Audit) -> str:
     mode = f", mode {audit.mode}: {_GRADES[audit.mode]}" if audit.mode in _GRADES else ""
-    return f"The audit grades it {audit.grade}{mode}. {_sentence(audit.reason)}"
+    # The whole reason is in the audit's own part of the page.
+    return f"The audit grades it {audit.grade}{mode}. {_sentence(clip(audit.reason, 200))}"
 
 
 def _care(run: RunView, gate: Gate) -> list[Fact]:

@@ -74,7 +74,7 @@ def audit_body(audit: Audit) -> list[Html]:
     body += [_probes(item) for item in audit.evidence if item.probes]
     places = list(_places(audit))
     if places:
-        body += [heading("Places in the source"), table(("line", "what"), [
+        body += [table(("line", "what"), [
             TableRow((str(location.line) if location is not None else "-", text)) for location, text, _ in places
         ], caption="Places in the source")]  # fmt: skip
     if audit.flags:
@@ -98,7 +98,8 @@ def _probes(item: EvidenceItem) -> Html:
             )
         )
     head = ("configuration", "moved", "beside", "data", "times as fast (95 %)", "result", "")
-    return fold(f"{item.kind}: {len(rows)} probes", table(head, rows, caption=f"Probes of {item.kind}", numbers=(4,)))
+    many = "probe" if len(rows) == 1 else "probes"
+    return fold(f"{item.kind}: {len(rows)} {many}", table(head, rows, caption=f"Probes of {item.kind}", numbers=(4,)))
 
 
 def marks(audit: Audit) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ def run_provenance(run: RunView) -> list[Html]:
                 ("tokens", f"{usage.input} in ({usage.cached} cached), {usage.output} out ({usage.thinking} thinking)"),
                 ("cost", cost),
                 ("time", f"{duration(totals.seconds)}, of it {duration(totals.harness_seconds)} the harness's own"),
-                ("saved", f"{totals.saved_runs} measurements (about {duration(totals.saved_seconds)})"),
+                ("saved", f"{totals.saved_runs} measurements, about {totals.saved_seconds:.3g} s"),
             )
         ),
     ]

@@ -208,5 +208,5 @@ def _provenance(run: RunView) -> Section:
         iteration, _, number = key.partition(".")
         file = f"RUN/iterations/{int(iteration):04d}/candidate-{number}.metal" if key else "RUN/incumbent.metal"
         commands.append(repeat(gate, file))
-    commit = [heading("The gate's secret"), secrecy(gate)] if gate is not None else []
+    commit = [heading("The gate's seed"), secrecy(gate)] if gate is not None else []
     return section("Provenance", command_block(*commands), run_provenance(run), commit, ledger(run))
