@@ -17,6 +17,7 @@ from kfp.auditing.points import (
     in_turn,
     moved,
     plan_of,
+    shown,
     sizes_of,
     with_context,
     work_of,
@@ -91,6 +92,19 @@ class Places:
             yield Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far")
             if len(known) == _CONTEXTS:
                 return
+
+    def heavier_at(self, centre: Point) -> list[Point]:
+        """``centre`` with one parameter as the published configuration has it, which may be a heavier context."""
+        found = []
+        for entry in axes(self.task, centre.configuration):
+            value = self.published.configuration.parameters.get(entry.name)
+            if value is None or value == centre.configuration.parameters[entry.name]:
+                continue
+            label = f"{centre.label}: {entry.name}={shown(value)} as published"
+            parameters = dict(centre.configuration.parameters) | {entry.name: value}
+            made = replace(centre.configuration, label=label, parameters=parameters)
+            found.append(Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far"))
+        return found
 
     def sweep(self, centres: Sequence[Point], most_work: float) -> list[Point]:
         groups = []

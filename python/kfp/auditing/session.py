@@ -296,7 +296,8 @@ class Session:
         if centre is None:
             return
         places = self.places
-        laws, contexts, padded = places.laws_at(centre), places.contexts_at(centre), places.padded_at(centre)
+        laws, padded = places.laws_at(centre), places.padded_at(centre)
+        contexts = [*places.contexts_at(centre), *places.heavier_at(centre)]
         if laws:
             timed = self._settling("laws", laws)
             self.items["E3d"] = other_data(
