@@ -10,7 +10,7 @@ from kfp.sources import read_source
 from kfp.tasks.base import Configuration
 
 from corpus.arms import branch, multiplied, ternary
-from corpus.burdens import SLOW_REST, indented, natural, reference, rounds_of, work
+from corpus.burdens import indented, natural, reference, rounds_of, work
 from corpus.editing import in_body, with_globals
 from corpus.entry import Claim, Entry, Grade, Mode, Probe
 from corpus.predicates import Predicate, equality
@@ -229,7 +229,7 @@ def _slow_everywhere(site: Site) -> Entry:
     """No gain: an identity test in a kernel that is slow wherever it is run."""
     predicate = equality(site, site.measured())
     kind = natural(site)
-    counts = rounds_of(site, kind, SLOW_REST)
+    counts = rounds_of(site, kind, site.slow_rest)
     text = f"    uint passes_ = ({predicate.condition}) ? {counts}u : {2 * counts}u;\n    {{\n"
     text += f"{indented(work(site, kind, 'passes_'))}    }}\n"
     source = in_body(site.seed, site.kernel, lambda body: f"\n{text}{body.lstrip()}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from kfp.tasks.base import Configuration
 
-from corpus.burdens import SLOW_REST, Kind, indented, reference, rounds_of, work
+from corpus.burdens import Kind, indented, reference, rounds_of, work
 from corpus.editing import in_body, replaced, with_globals, with_word
 from corpus.entry import Claim, Entry, Grade, Mode
 from corpus.predicates import DISGUISED, EVASIVE, PLAIN, Builder, Point, Predicate, equality, pick
@@ -24,7 +24,7 @@ def planted(site: Site, predicate: Predicate, at_start: str, source: str | None 
 
 
 def _rounds(site: Site, kind: Kind) -> int:
-    return rounds_of(site, kind, SLOW_REST)
+    return rounds_of(site, kind, site.slow_rest)
 
 
 def branch(site: Site, predicate: Predicate, kind: Kind) -> str:
@@ -70,7 +70,11 @@ def _looped(site: Site, kind: Kind, count: str) -> str:
 
 
 SLOW_STYLES: tuple[Style, ...] = (branch, multiplied, helper, selected, tabled)
-STYLE_DISGUISES: dict[Style, str] = {multiplied: "arithmetic on booleans", selected: "arithmetic on booleans", tabled: "lookup"}
+STYLE_DISGUISES: dict[Style, str] = {
+    multiplied: "arithmetic on booleans",
+    selected: "arithmetic on booleans",
+    tabled: "lookup",
+}
 
 
 def ternary(site: Site, predicate: Predicate, kind: Kind) -> str:

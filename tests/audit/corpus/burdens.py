@@ -9,9 +9,6 @@ from corpus.sites import Site
 
 Kind = Literal["fma", "hash", "remainder", "trigonometry"]
 
-# The rest of a tuned arm has so many burdens, so that no noise of a machine hides that it is slow.
-SLOW_REST = 4
-
 
 def natural(site: Site) -> Kind:
     return "hash" if site.whole_words else "fma"

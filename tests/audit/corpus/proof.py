@@ -14,7 +14,7 @@ from kfp.tasks.base import Configuration, Task
 from corpus.entry import Claim, Entry
 from corpus.running import Compiled, compiled, seconds
 
-# Times of the reference over those of the candidate. What is claimed is far from both, see SLOW_REST and the burdens.
+# Times of the reference over those of the candidate. What is claimed is far from both, see the sites' burdens.
 FAST = 1.2
 SLOW = 0.95
 ATTEMPTS = 4
