@@ -12,6 +12,7 @@ from kfp.auditing.coverage import coverage
 from kfp.auditing.program.counters import with_counters
 from kfp.auditing.program.module import read_module
 from kfp.auditing.results import Coverage
+from kfp.auditing.static import forced_fallbacks
 from kfp.gating.trials import Bench
 from kfp.limits import Limits
 from kfp.sources import seed_source
@@ -67,6 +68,18 @@ def test_a_condition_that_nobody_can_evaluate_is_counted() -> None:
     )
     found = covered(planted.source, 1023, 1024, 1025)
     assert {"N=1023": 0, "N=1024": 1024, "N=1025": 0} in counts_at(found, planted.line, "true")
+
+
+def test_a_counted_arm_can_be_closed() -> None:
+    planted = next(one for one in PLANTED if one.name == "two macros and a helper")
+    found = covered(planted.source, 1024)
+    arm = next(arm for arm in found.arms if arm.side == "true" and dict(arm.counts or {}) == {"N=1024": 1024})
+    edited = forced_fallbacks(planted.source, arm, bench=BENCH)
+    assert edited
+    left = covered(edited[0], 1024)
+    assert not [
+        one for one in left.arms if one.side == "true" and "1024" in one.condition and any((one.counts or {}).values())
+    ]
 
 
 def test_entries_of_a_table_are_told_apart() -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from kfp import _core, bridge, interface, machine
-from kfp.auditing.program.counters import Counted, CountingProgram, reachable, with_counters
+from kfp.auditing.program.counters import COUNTED, Counted, CountingProgram, reachable, with_counters
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
 from kfp.auditing.program.wording import Wording
 from kfp.auditing.results import Arm, Coverage
@@ -123,7 +123,7 @@ def _arms(bench: Bench, task: Task, translation: Translation, counting: Counting
         for offset, side in enumerate(counted.sides):
             text = _text(wordings[counted.function], counted, side)
             yield Arm(
-                id=f"{kernel}/counted {number}/{side}",
+                id=f"{kernel}/{COUNTED} {number}/{side}",
                 kernel=kernel,
                 location=location,
                 first_line=None,

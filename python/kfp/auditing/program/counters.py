@@ -12,6 +12,8 @@ from kfp.auditing.program.source_map import PROGRAM
 # Of kfp_runtime::counters (cpp/msl/include/kfp_abi.h).
 _COUNTERS_OFFSET = 24
 MOST_COUNTERS = 1 << 16
+# What the ids of counted arms have between the kernel and their number.
+COUNTED = "counted"
 # Larger tables and switches aren't counted entry by entry.
 _MOST_ENTRIES = 64
 _TABLE = re.compile(r"\[(\d+) x ")

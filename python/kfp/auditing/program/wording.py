@@ -30,7 +30,9 @@ _SILENT = frozenset(
         "addrspacecast",
     ]
 )
-_MANGLED = re.compile(r"@?_ZN?L?(?:K|U\d+)?((?:\d+\w*)+)")
+_DIGITS = re.compile(r"\d+")
+# How our headers read a component of a vector.
+_COMPONENT = re.compile(r"__get_(\w+)$")
 
 
 class Wording:
@@ -38,6 +40,7 @@ class Wording:
 
     def __init__(self, function: Function) -> None:
         self._definitions = {one.name: one for one in function.instructions() if one.name}
+        self._blocks = function.blocks
 
     def condition(self, operand: str, holds: bool) -> str:
         found = self._definitions.get(operand)
@@ -70,12 +73,42 @@ class Wording:
             return f"({self.condition(operand, True)})" if depth < 4 else "…"
         if opcode == "getelementptr":
             return self._element(found, depth)
+        if opcode == "alloca":
+            return self._loaded(operand, depth)
+        if opcode == "call" and "__get_" in found.detail:
+            return f"{self._value(operands[0], depth + 1)}.{plain_name(found.detail)}"
         if opcode == "call":
             arguments = ", ".join(self._value(one, depth + 1) for one in operands)
             return f"{plain_name(found.detail)}({arguments})"
+        if opcode == "phi" and found.type == "i1":
+            return self._junction(found, depth)
         if opcode == "extractelement" and operands[1] in ("0", "1", "2", "3"):
             return f"{self._value(operands[0], depth + 1)}.{'xyzw'[int(operands[1])]}"
         return "…"
+
+    def _junction(self, phi: Instruction, depth: int) -> str:
+        """``a && b`` or ``a || b``, of which the second is computed only where the first doesn't decide."""
+        early = {value for value in phi.operands if value in ("true", "false")}
+        late = [value for value in phi.operands if value not in early]
+        if len(early) != 1 or len(late) != 1 or depth > 4:
+            return "…"
+        conditions = []
+        for value, label in zip(phi.operands, phi.labels, strict=False):
+            block = self._blocks.get(label)
+            last = block.instructions[-1] if block is not None and block.instructions else None
+            if value in early and (last is None or len(last.operands) != 1):
+                return "…"
+            asked = last.operands[0] if value in early and last is not None else value
+            conditions.append(self._truth(asked, depth + 1))
+        return f"({(' && ' if early == {'false'} else ' || ').join(conditions)})"
+
+    def _truth(self, operand: str, depth: int) -> str:
+        found = self._definitions.get(operand)
+        return (
+            self.condition(operand, True)
+            if found is not None and found.opcode in ("icmp", "fcmp")
+            else self._value(operand, depth)
+        )
 
     def _loaded(self, pointer: str, depth: int) -> str:
         found = self._definitions.get(pointer)
@@ -96,15 +129,28 @@ class Wording:
 
 
 def plain_name(mangled: str) -> str:
-    """The last part of a function's name as it was written."""
-    match = _MANGLED.match(mangled)
-    if match is None:
-        return mangled.strip('@"')
-    rest, name = match[1], ""
-    while rest[:1].isdigit():
-        digits = re.match(r"\d+", rest)
-        if digits is None:
-            break
-        length = int(digits[0])
-        name, rest = rest[digits.end() : digits.end() + length], rest[digits.end() + length :]
-    return name or mangled.strip('@"')
+    """The last part of a function's name as it was written (Itanium C++ ABI, 5.1)."""
+    text = mangled.strip('@"')
+    if not text.startswith("_Z"):
+        return text
+    name, depth, at = "", 0, 2
+    nested = text[2:3] == "N"
+    at += nested
+    while at < len(text):
+        digits = _DIGITS.match(text, at)
+        if digits is not None:
+            at = digits.end() + int(digits[0])
+            if depth == 0:
+                name = text[digits.end() : at]
+                if not nested:
+                    break
+        elif text[at] == "L" and depth and not text[at + 1 : at + 2].isdigit():
+            # A literal among the arguments of a template.
+            at = max(text.find("E", at), at) + 1
+        else:
+            depth += (text[at] in "IN") - (text[at] == "E")
+            at += 1
+            if depth < 0:
+                break
+    component = _COMPONENT.match(name)
+    return component[1] if component else name or text

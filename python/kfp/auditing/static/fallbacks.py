@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kfp import machine
+from kfp.auditing.program.counters import COUNTED, with_counters
 from kfp.auditing.program.source_map import SourceMap
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
 from kfp.auditing.program.wording import plain_name
@@ -32,15 +33,19 @@ _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*$")
 
 
 def forced_fallbacks(source: str, arm: Arm, *, bench: Bench | None = None) -> list[str]:
-    """Versions of ``source`` in which ``arm``, of its static evidence, is never taken, the smallest change first.
+    """Versions of ``source`` in which ``arm``, of its static evidence or its coverage, is never taken, the best first.
 
-    Each compiles, and has no condition like the arm's any more; what the arm's condition lets pass otherwise is as it
-    was. Empty where no edit could be found. Raises nothing, whatever the source is.
+    Each compiles, and has no condition like the arm's any more; the arms that are left are as they were. Empty where no
+    edit could be found. Raises nothing, whatever the source is.
     """
     bench = bench or Bench(machine.resolve(DEVICE), "fast", Limits())
     try:
-        target = _Target.of(translate(bench, source), arm)
-        closed = _close(bench, target, _MOST_PLACES) if target is not None else None
+        translation = translate(bench, source)
+        if arm.id.startswith(f"{arm.kernel}/{COUNTED} "):
+            closed = next(_without_counted(bench, translation, arm), None)
+        else:
+            target = _Target.of(translation, arm)
+            closed = _close(bench, target, _MOST_PLACES) if target is not None else None
     except (NoTranslation, ValueError, IndexError, KeyError, TypeError, RecursionError):
         # Whatever a hostile program brings about, there is then no edit of it.
         return []
@@ -125,6 +130,29 @@ def _close(bench: Bench, target: _Target, places: int) -> str | None:
         if lost == 0:
             break
     return None if best is None else best[1]
+
+
+def _without_counted(bench: Bench, translation: Translation, arm: Arm) -> Iterator[str]:
+    """By an edit of the condition that was counted, the way that it stands in the source."""
+    number, _, side = arm.id.removeprefix(f"{arm.kernel}/{COUNTED} ").partition("/")
+    listed = with_counters(translation.program).counted
+    code = next(codes_of(translation, [arm.kernel]), None)
+    if not number.isdigit() or int(number) >= len(listed) or code is None or side not in ("true", "false"):
+        return
+    counted = listed[int(number)]
+    token = next(translation.map.frames(translation.program, counted.instruction.place), None)
+    if token is None:
+        return
+    predicate = Predicate("", 0, counted.kind, (), (), ())
+    target = _Target(translation, code, predicate, Side(side, "", "", {}, -1), frozenset())
+    source = source_of(translation.source)
+    for edit in unique(_Editor(target, source, token, side == "false").of_counted()):
+        text = source.edited(edit)
+        try:
+            translate(bench, text)
+        except NoTranslation:
+            continue
+        yield text
 
 
 def _edited(target: _Target) -> Iterator[str]:
@@ -213,6 +241,19 @@ class _Editor:
             yield from self._at_operator(spelled[-1][0])
         if spelled and self.force == (text == "!="):
             yield from self._literals_beside()
+
+    def of_counted(self) -> Iterator[Edit]:
+        spelled = list(spellings(self.source, self.map, self.token))
+        if not spelled:
+            return
+        if self.target.predicate.kind == "comparison":
+            yield from self._around_macros(spelled)
+            yield from self.at_token()
+            yield from self._enclosing_condition()
+        elif _returns_truth(self.target.translation, self.map.tokens[self.token].text):
+            edit = self.source.wrapped(spelled[-1][0], *self.around)
+            if edit:
+                yield edit
 
     @property
     def around(self) -> tuple[str, str]:
