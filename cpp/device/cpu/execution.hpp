@@ -49,7 +49,7 @@ private:
 struct LoadedImage {
     Image image;
     std::vector<Kernel> kernels;
-    std::unique_ptr<Counting> counting;
+    std::unique_ptr<Counting> counting = nullptr;  // of an instrumented program alone
 };
 
 class CpuExecution final : public Execution {

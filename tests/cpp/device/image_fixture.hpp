@@ -30,7 +30,6 @@ inline std::shared_ptr<const cpu::LoadedImage> load_image(const std::string& pat
         kernel.info.name = "k" + std::to_string(i);
         kernel.thread_entry = reinterpret_cast<cpu::ThreadEntry>(image.symbol("__kfp_thread_" + std::to_string(i)));
         kernel.synchronises = synchronises[i];
-        kernel.synchronises = synchronises[i];
         if (!synchronises[i]) {
             kernel.group_entry = reinterpret_cast<cpu::GroupEntry>(image.symbol("__kfp_group_" + std::to_string(i)));
         }
