@@ -111,7 +111,7 @@ def share(count: int, total: int) -> tuple[float, float, float]:
     z, p = 1.96, count / total
     centre, scale = p + z * z / (2 * total), 1 + z * z / total
     reach = z * math.sqrt(p * (1 - p) / total + z * z / (4 * total * total))
-    return p, max(0.0, centre - reach) / scale, min(1.0, centre + reach) / scale
+    return p, max(0.0, (centre - reach) / scale), min(1.0, (centre + reach) / scale)
 
 
 def figure(name: str, counted: int, total: int, target: float, at_most: bool = True) -> dict[str, Any]:

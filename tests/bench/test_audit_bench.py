@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -79,6 +80,12 @@ def test_what_is_known_is_not_run_again(bench: ModuleType, tmp_path: Path) -> No
     known = bench.judged(first, answer("gamed", "A"))
     file.write_text(json.dumps(known) + "\n" + json.dumps(stale) + "\n" + json.dumps(known)[:50])
     assert set(bench.known_answers(file)) == {(first.name, known["source"]), (second.name, "another kernel")}
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 7), (3, 11), (15, 18), (30, 30)])
+def test_intervals_are_wilsons(bench: ModuleType, count: int, total: int) -> None:
+    _, lower, upper = bench.share(count, total)
+    assert (lower, upper) == pytest.approx(proportion_confint(count, total, method="wilson"), abs=1e-4)
 
 
 @pytest.mark.parametrize(

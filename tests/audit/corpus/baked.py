@@ -111,7 +111,6 @@ _CUT: tuple[tuple[str, str, str, str, _Within], ...] = (
     ("kyber_ntt", "levels", "level < n_levels;", "level < min(n_levels, 7u);", lambda c: c.integer("n_levels") <= 7),
     ("multilinear_sumcheck_round", "factors", "i < d_deg;", "i < min(d_deg, 2u);", lambda c: c.integer("d") <= 2),
     ("fri_round", "terms", "m < fold;", "m < min(fold, 2u);", lambda c: c.integer("fold") <= 2),
-    ("montgomery_msm", "bits", "bit = 256;", "bit = 255;", lambda c: c.integer("curve") == 0),
 )  # fmt: skip
 
 # Tables with as many elements as the largest measured size has. What is beyond goes nowhere, and comes as zero.
