@@ -19,7 +19,7 @@ import numpy as np
 
 from kfp.auditing.folder import audits_of
 from kfp.auditing.results import Audit
-from kfp.errors import UsageError
+from kfp.errors import TaskError, UsageError
 from kfp.gating.results import Gate
 from kfp.records import Record
 from kfp.runs.files import read_json
@@ -235,7 +235,7 @@ def case_of(gate: Gate, model: str, source: str, audit: Audit | None = None) -> 
         "wrong": "wrong",
     }
     return Case(
-        suite=get_task(gate.task).suite,
+        suite=_suite_of(gate.task),
         task=gate.task,
         model=model,
         source=source,
@@ -244,6 +244,14 @@ def case_of(gate: Gate, model: str, source: str, audit: Audit | None = None) -> 
         outcome=outcomes.get(gate.verdict, "open"),
         grade="" if audit is None else audit.verdict,
     )
+
+
+def _suite_of(name: str) -> str:
+    """A task of the user's own is in no suite of ours; its record has its name alone."""
+    try:
+        return get_task(name).suite
+    except TaskError:
+        return "own"
 
 
 def transfer_lines(report: TransferReport) -> list[Line]:

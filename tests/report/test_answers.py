@@ -97,6 +97,36 @@ def test_of_several_runs_the_rate_leaves_out_what_was_not_gated(tmp_path: Path) 
     assert asked(tmp_path) == answer
 
 
+def test_a_run_that_cannot_be_read_costs_no_other(tmp_path: Path) -> None:
+    recorded.write_run(tmp_path / "good", recorded.gate())
+    bad = recorded.write_run(tmp_path / "worse", recorded.gate())
+    (bad / "iterations" / "0002" / "record.json").write_text('{"number": 2}')
+    answer = asked(tmp_path)
+    assert answer.headline.startswith("1 of 1 gains does not hold")
+    assert "1 of 2 were not gated" in words(answer)
+    kfp.report(tmp_path, out=tmp_path / "x.html")
+    assert "record.json: IterationRecord: expected a field" in (tmp_path / "x.html").read_text()
+    # Alone it is what was asked for.
+    with pytest.raises(kfp.RunError, match="expected a field"):
+        asked(bad)
+
+
+def test_of_a_task_of_the_users_own(tmp_path: Path) -> None:
+    gate = replace(recorded.gate(), task="mean3")
+    answer = asked(recorded.write_run(tmp_path / "a", gate, spec=replace(recorded.SPEC, task="mean3.py:Mean3")), gate)
+    assert answer.headline.startswith("2 of 2 gains do not hold")
+
+
+def test_of_a_gate_that_measured_nothing() -> None:
+    nothing = replace(recorded.SEARCHED, verdict="unmeasurable", reason="no clock", interval=None, configurations=())
+    gate = replace(
+        recorded.gate(), verdict="undecided", reason="no gain could be measured", in_distribution=nothing,
+        held_out=(), published=None, drawn=None, trials=(), phi=None, claimed=None,
+    )  # fmt: skip
+    assert "Not known: no clock." in words(asked(gate))
+    assert kfp.report(gate, gate, out=None).answer.mood == "doubt"
+
+
 def moved(gate: Gate, *points: tuple[str, dict[str, int | float]]) -> Gate:
     """``gate`` with other held-out configurations: above, below or across by name."""
     row = recorded.gate().held_out[0]

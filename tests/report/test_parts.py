@@ -76,7 +76,8 @@ def test_changes_lead_from_one_source_to_the_other(before: list[str], after: lis
     sources.add("new", "\n".join(after))
     data = json.loads(json.dumps(sources.to_json()))
     old, new = ([data["lines"][i] for i in data["kernels"][key]] for key in ("old", "new"))
-    assert new == "\n".join(after).splitlines()
+    # A newline at the end begins no line.
+    assert new == (after[:-1] if after[-1:] == [""] else after)
     assert len(set(data["lines"])) == len(data["lines"])
     changes = sources.changes("new", "old")
     assert changes is not None
@@ -87,6 +88,14 @@ def test_changes_lead_from_one_source_to_the_other(before: list[str], after: lis
     assert built + old[at:] == new
     added, removed = (int(word[1:]) for word in counts(changes).split())
     assert len(new) - len(old) == added - removed
+
+
+def test_lines_are_counted_as_a_compiler_counts_them() -> None:
+    """Else a message would stand beside another line than its own."""
+    sources = Sources()
+    sources.add("k", "a\x0cb\x85c\u2028d\re\r\nf\n\ng")
+    data = sources.to_json()
+    assert [data["lines"][i] for i in data["kernels"]["k"]] == [visible("a\x0cb\x85c\u2028d"), "e", "f", "", "g"]
 
 
 def test_a_source_without_end_is_cut_and_said_to_be() -> None:
@@ -129,7 +138,7 @@ def inside(drawing: Drawing) -> bool:
     return all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in points)
 
 
-RATIOS = st.floats(min_value=1e-9, max_value=1e9) | st.just(math.inf)
+RATIOS = st.floats(min_value=1e-9, max_value=1e9) | st.sampled_from([math.inf, math.nan])
 
 
 @given(st.lists(st.tuples(RATIOS, RATIOS, RATIOS, st.sampled_from(sorted(LOOKS))), min_size=1, max_size=6))

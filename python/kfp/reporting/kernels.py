@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -9,6 +10,7 @@ from typing import Any
 
 from kfp.reporting.markup import visible
 
+_LINE_END = re.compile(r"\r\n|\n|\r")
 # A kernel of a person or a model is far below; what is above is cut, and the page says so.
 MOST_LINES = 3000
 MOST_COLUMNS = 400
@@ -30,7 +32,8 @@ class Sources:
     def add(self, key: str, text: str) -> None:
         if key in self._kernels:
             return
-        lines = text.splitlines()
+        # As compilers count them; str.splitlines would break at form feeds, too.
+        lines = _LINE_END.split(text.removesuffix("\n")) if text else []
         shown = [_clipped(visible(line)) for line in lines[:MOST_LINES]]
         cost = sum(len(line) for line in set(shown) if line not in self._numbers) + 6 * len(shown)
         if self._size + cost > MOST_CHARACTERS:

@@ -17,7 +17,7 @@ from kfp.reporting.blocks import View
 from kfp.reporting.drawing import Drawing
 from kfp.reporting.page import page, prefix
 from kfp.reporting.run_view import RunView
-from kfp.reporting.subjects import Named, Table, Wanted, gather, study_noise
+from kfp.reporting.subjects import Named, Table, Unreadable, Wanted, gather, study_noise
 from kfp.reporting.views import audit, comparison, evaluation, gate, overview, run, transfer
 from kfp.results import Evaluation
 from kfp.runs.files import write
@@ -87,6 +87,8 @@ def _view(named: Named, number: int) -> View:
     if isinstance(subject, Table):
         found = transfer.of_table(transfer_report(subject.cases), named.name, subject.grades)
         return transfer.with_noise(found, study_noise()) if named.name == "the published study" else found
+    if isinstance(subject, Unreadable):
+        return overview.unreadable(named.name, subject.reason)
     raise UsageError(f"report: expected a result, got {type(subject).__name__}")
 
 

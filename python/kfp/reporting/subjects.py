@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kfp.auditing.results import Audit
-from kfp.errors import UsageError
+from kfp.errors import Error, UsageError
 from kfp.gating.folder import GateFolder
 from kfp.gating.looks import Look
 from kfp.gating.results import Gate
@@ -37,7 +37,14 @@ class Table:
     grades: tuple[str, ...]
 
 
-Subject: TypeAlias = RunView | Evaluation | Comparison | Gate | Audit | Table
+@dataclass(frozen=True)
+class Unreadable:
+    """A run among others that can't be read: it must not cost the report of the others, nor be left out in silence."""
+
+    reason: str
+
+
+Subject: TypeAlias = RunView | Evaluation | Comparison | Gate | Audit | Table | Unreadable
 _RECORDS: tuple[type[Record], ...] = (Evaluation, Comparison, Gate, Audit, Look)
 Wanted: TypeAlias = "str | os.PathLike[str] | Run | Record"
 
@@ -92,7 +99,14 @@ def _in_folder(path: Path) -> Iterator[Named]:
     if not folders:
         raise UsageError(f"{path}: expected a run, a finished gate, or a folder with runs in it; there is none")
     for folder in folders:
-        yield Named(str(folder.relative_to(path)), view(Run(folder)))
+        yield Named(str(folder.relative_to(path)), _view_or_reason(folder))
+
+
+def _view_or_reason(folder: Path) -> RunView | Unreadable:
+    try:
+        return view(Run(folder))
+    except Error as error:
+        return Unreadable(str(error))
 
 
 def _of_record(record: Record, name: str) -> Named:

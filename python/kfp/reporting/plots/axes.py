@@ -17,7 +17,7 @@ SHORTEST, LONGEST = 1e-12, 1e9
 
 @dataclass(frozen=True)
 class Log:
-    """Values from ``low`` to ``high`` at ``start`` to ``end``; what lies outside is drawn at the end."""
+    """Values from ``low`` to ``high`` at ``start`` to ``end``; what lies outside is drawn at an end."""
 
     low: float
     high: float
@@ -25,6 +25,8 @@ class Log:
     end: float
 
     def __call__(self, value: float) -> float:
+        if value != value:
+            return self.start
         inside = min(max(value, self.low), self.high)
         share = math.log(inside / self.low) / math.log(self.high / self.low)
         return self.start + share * (self.end - self.start)

@@ -13,13 +13,13 @@ from kfp.reporting.markup import Html
 from kfp.reporting.page import prefix
 from kfp.reporting.plots.scatter import Point, scatter
 from kfp.reporting.run_view import RunView
-from kfp.reporting.subjects import Named
+from kfp.reporting.subjects import Named, Unreadable
 from kfp.reporting.views import gate as gates
 from kfp.reporting.views import transfer
 from kfp.tables import significant
 from kfp.transfer import THRESHOLD, Case, case_of, transfer_report
 
-_TONES = {"transfers": "good", "does not transfer": "bad", "wrong": "bad", "undecided": "doubt"}
+_TONES = {"transfers": "good", "does not transfer": "bad", "wrong": "bad", "undecided": "doubt", "unreadable": "bad"}
 
 
 def of(subjects: Sequence[Named], views: Sequence[View]) -> View:
@@ -56,6 +56,13 @@ def of(subjects: Sequence[Named], views: Sequence[View]) -> View:
     return View("overview", about, answer, hero, tuple(sections), tuple(drawings))
 
 
+def unreadable(name: str, reason: str) -> View:
+    facts = (Fact("Why?", reason),)
+    return View(
+        name, "a run that can't be read", Answer("What can be believed?", "It can't be read.", "bad", facts), None, ()
+    )
+
+
 def _gated(named: Named) -> tuple[Gate | None, str, Audit | None]:
     subject = named.subject
     if isinstance(subject, RunView):
@@ -74,7 +81,8 @@ def _list(subjects: Sequence[Named], views: Sequence[View]) -> Html:
     for number, (named, view) in enumerate(zip(subjects, views, strict=True), start=1):
         subject = named.subject
         gate, model, _ = _gated(named)
-        verdict = gate.verdict if gate is not None else "not gated"
+        verdict: str = gate.verdict if gate is not None else "not gated"
+        verdict = "unreadable" if isinstance(subject, Unreadable) else verdict
         inside = gate.in_distribution.interval if gate is not None else None
         least = gates.held_out(gate) if gate is not None else None
         tried = f"{len(subject.candidates)}" if isinstance(subject, RunView) else ""
