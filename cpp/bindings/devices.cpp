@@ -11,17 +11,18 @@ namespace kfp::bindings {
 void bind_devices(py::module_& module) {
     py::class_<Toolchain>(module, "Toolchain")
         .def(py::init([](std::string clang, bool clang_is_zig, std::string msl_include, std::string cache,
-                         std::string sandbox) {
+                         std::string sandbox, bool lld_only) {
                  return Toolchain{std::move(clang), clang_is_zig, std::move(msl_include), std::move(cache),
-                                  std::move(sandbox)};
+                                  std::move(sandbox), lld_only};
              }),
              py::kw_only(), py::arg("clang"), py::arg("clang_is_zig"), py::arg("msl_include"), py::arg("cache"),
-             py::arg("sandbox"))
+             py::arg("sandbox"), py::arg("lld_only") = false)
         .def_readwrite("clang", &Toolchain::clang)
         .def_readwrite("clang_is_zig", &Toolchain::clang_is_zig)
         .def_readwrite("msl_include", &Toolchain::msl_include)
         .def_readwrite("cache", &Toolchain::cache)
-        .def_readwrite("sandbox", &Toolchain::sandbox);
+        .def_readwrite("sandbox", &Toolchain::sandbox)
+        .def_readwrite("lld_only", &Toolchain::lld_only);
     py::class_<DeviceInfo>(module, "DeviceInfo")
         .def_readonly("name", &DeviceInfo::name)
         .def_readonly("description", &DeviceInfo::description)

@@ -221,6 +221,7 @@ struct Toolchain {
     std::string msl_include;  // our metal_stdlib
     std::string cache;        // a writable folder for precompiled headers
     std::string sandbox;      // the kfp-worker executable, which also serves as the compiler's sandbox launcher
+    bool lld_only = false;    // never link in process, as for processors that our own linker doesn't know
 };
 
 // In order of preference. A device that can't be had on this machine or in this build is listed with its reason.

@@ -11,6 +11,7 @@ set(KFP_MSL_SOURCES
   cpp/msl/kernels.cpp
   cpp/msl/intermediate.cpp
   cpp/msl/lexer.cpp
+  cpp/msl/link.cpp
   cpp/msl/methods.cpp
   cpp/msl/pointer_rule.cpp
   cpp/msl/preprocessor.cpp

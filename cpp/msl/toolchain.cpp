@@ -6,13 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "msl/compile.hpp"
+#include "msl/link.hpp"
 #include "msl/sha256.hpp"
 #include "msl/target.hpp"
 
@@ -23,11 +27,20 @@ namespace {
 constexpr std::string_view driver_version = "1";
 
 std::string read_file(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    std::string content(in ? static_cast<std::size_t>(in.tellg()) : 0, '\0');
+    if (!in.seekg(0).read(content.data(), static_cast<std::streamsize>(content.size()))) {
         throw Error("msl: can't read " + path.string());
     }
-    return {std::istreambuf_iterator<char>(in), {}};
+    return content;
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+    std::ofstream out(path, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!out.flush()) {
+        throw Error("msl: can't write " + path.string());
+    }
 }
 
 std::vector<fs::path> files_below(const fs::path& folder) {
@@ -130,6 +143,26 @@ void remove_unused_headers(const fs::path& cache) {
     }
 }
 
+// Names everything in these folders. Takes milliseconds: once a process.
+const std::string& digest_of_files(const std::string& include, const std::string& glue) {
+    static std::mutex mutex;
+    static std::map<std::pair<std::string, std::string>, std::string> known;
+    const std::scoped_lock lock(mutex);
+    std::string& digest = known[{include, glue}];
+    if (digest.empty()) {
+        std::string content;
+        for (const std::string& folder : {include, glue}) {
+            for (const fs::path& file : files_below(folder)) {
+                // A precompiled header also holds the times of what it was made from.
+                const auto written = static_cast<std::int64_t>(fs::last_write_time(file).time_since_epoch().count());
+                content += file.string() + ' ' + std::to_string(written) + '\n' + read_file(file) + '\n';
+            }
+        }
+        digest = sha256_hex(content);
+    }
+    return digest;
+}
+
 std::string description(const CommandResult& result) {
     switch (result.outcome) {
         case Outcome::exited: return "exit status " + std::to_string(result.status) + ": " + result.err + result.out;
@@ -163,14 +196,7 @@ CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_
             content += argument + '\n';
         }
     }
-    std::vector<fs::path> files = files_below(toolchain_.msl_include);
-    const std::vector<fs::path> glue_files = files_below(glue_sources_);
-    files.insert(files.end(), glue_files.begin(), glue_files.end());
-    for (const fs::path& file : files) {
-        // A precompiled header also holds the times of what it was made from.
-        const auto written = static_cast<std::int64_t>(fs::last_write_time(file).time_since_epoch().count());
-        content += file.string() + ' ' + std::to_string(written) + '\n' + read_file(file) + '\n';
-    }
+    content += digest_of_files(toolchain_.msl_include, glue_sources_);
     key_ = sha256_hex(content).substr(0, 40);
 
     fs::create_directories(toolchain_.cache);
@@ -192,7 +218,7 @@ CompilerTools::CompilerTools(const Toolchain& toolchain, Math math) : toolchain_
     if (!fs::exists(glue_)) {
         std::vector<std::vector<std::string>> steps;
         std::vector<std::string> partial{"ld.lld", "-r", "-o", "result"};
-        for (const fs::path& file : glue_files) {
+        for (const fs::path& file : files_below(glue_sources_)) {
             if (file.extension() != ".c") {
                 continue;
             }
@@ -303,6 +329,17 @@ CommandResult CompilerTools::assemble(const std::string& folder, const std::stri
 }
 
 CommandResult CompilerTools::link(const std::string& folder, const std::string& object, const std::string& image) const {
+    const std::string object_path = folder + "/" + object;
+    if (!toolchain_.lld_only && fs::is_regular_file(fs::symlink_status(object_path))) {
+        const std::string candidate = read_file(object_path);
+        const std::string glue = read_file(glue_);
+        if (const std::optional<std::string> linked = link_in_process(std::array<std::string_view, 2>{candidate, glue})) {
+            write_file(folder + "/" + image, *linked);
+            CommandResult result;
+            result.outcome = Outcome::exited;
+            return result;
+        }
+    }
     std::vector<std::string> argv;
     if (toolchain_.clang_is_zig) {
         argv = {toolchain_.clang, "ld.lld"};

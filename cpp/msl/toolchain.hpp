@@ -31,6 +31,7 @@ public:
     CommandResult simplify(const std::string& folder, const std::string& text, const std::string& simple) const;
     // From such a text to an object.
     CommandResult assemble(const std::string& folder, const std::string& text, const std::string& object, bool in_order) const;
+    // In process where that is possible, by ld.lld for the rest and for its words on a program that can't be linked.
     CommandResult link(const std::string& folder, const std::string& object, const std::string& image) const;
 
     // Names everything that an object depends on besides the program text.

@@ -109,6 +109,7 @@ void encode(Writer& to, const OpenRequest& request) {
     to.text(request.device);
     to.text(request.toolchain.clang);
     to.put(static_cast<std::uint8_t>(request.toolchain.clang_is_zig));
+    to.put(static_cast<std::uint8_t>(request.toolchain.lld_only));
     to.text(request.toolchain.msl_include);
     to.text(request.toolchain.cache);
     to.text(request.toolchain.sandbox);
@@ -121,6 +122,7 @@ OpenRequest decode_open(Reader& from) {
     request.device = from.text();
     request.toolchain.clang = from.text();
     request.toolchain.clang_is_zig = from.flag();
+    request.toolchain.lld_only = from.flag();
     request.toolchain.msl_include = from.text();
     request.toolchain.cache = from.text();
     request.toolchain.sandbox = from.text();

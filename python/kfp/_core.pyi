@@ -22,12 +22,22 @@ class WorkerFailure(Error):
     dispatch: int | None
 
 class Toolchain:
-    def __init__(self, *, clang: str, clang_is_zig: bool, msl_include: str, cache: str, sandbox: str) -> None: ...
+    def __init__(
+        self,
+        *,
+        clang: str,
+        clang_is_zig: bool,
+        msl_include: str,
+        cache: str,
+        sandbox: str,
+        lld_only: bool = False,
+    ) -> None: ...
     clang: str
     clang_is_zig: bool
     msl_include: str
     cache: str
     sandbox: str
+    lld_only: bool
 
 class DeviceInfo:
     @property

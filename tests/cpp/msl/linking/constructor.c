@@ -1,0 +1,2 @@
+volatile int begun;
+__attribute__((constructor)) static void begin(void) { begun = begun + 1; }
