@@ -104,6 +104,7 @@ inline void instantiate_float_functions(V a) {
     a = metal::select(a, a, a < s);
     a = metal::max(a, s) + metal::min(a, s) + metal::max(a, a) + metal::min(a, a) + metal::abs(a) + metal::floor(a);
     a = metal::fma(a, a, a) + metal::sqrt(a) + metal::select(a, s, a < s) + metal::fract(a);
+    a = metal::round(a) + metal::rint(a) + metal::ceil(a) + metal::trunc(a);
     (void)metal::any(metal::isnan(a));
     a = metal::normalize(a) * (metal::dot(a, a) + metal::length(a) + metal::distance(a, a) + metal::length_squared(a));
 }

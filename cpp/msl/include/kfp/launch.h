@@ -204,6 +204,31 @@ struct signature<R(P...)> {
 };
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : disable
 
+// As in instantiate.h: what most entry points are made of.
+template <class T>
+inline void instantiate_argument(const kfp_launch& launch) {
+    typename argument<const __global T&>::held held(launch.buffers[0]);
+    T read = value(held.get());
+    device T* written = argument<device T*>::memory(launch.buffers[0]);
+    *written = value(*written) + value(*argument<const device T*>::memory(launch.buffers[0])) + value(read);
+}
+
+inline void instantiate_launch(const kfp_launch& launch) {
+    instantiate_argument<uint>(launch);
+    instantiate_argument<int>(launch);
+    instantiate_argument<float>(launch);
+    instantiate_argument<ulong>(launch);
+    (void)argument<device float4*>::memory(launch.buffers[0]);
+    (void)argument<const device float4*>::memory(launch.buffers[0]);
+    const thread_place place{launch, 0, 0, 0};
+    const uint x = argument<uint>::input(place.position_in_grid());
+    const uint2 xy = argument<uint2>::input(place.position_in_threadgroup());
+    const uint3 xyz = argument<uint3>::input(place.threadgroup_position());
+    (void)(x + xy.x + xyz.x);
+    (void)clamped<true>(launch, 0, x, x);
+    (void)clamped<false>(launch, 0, x, x);
+}
+
 }  // namespace __kfp
 
 #endif
