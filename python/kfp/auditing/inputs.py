@@ -71,10 +71,14 @@ def _scalar_changes(plan: Plan, others: Sequence[Plan], kernel: Kernel, argument
     if len(set(values)) > 1:
         # Another one for every dispatch: in the reverse order they are others, and all legal.
         return [Change(kernel.name, argument.name, _rebound(plan, kernel, argument, values[::-1]))]
-    found = {value for other in others for value in _bound(other, kernel, argument)} - set(values)
-    # Smaller ones first: a larger size leads beyond the buffers.
-    usual = float(values[0])
-    chosen = sorted(found, key=lambda value: (float(value) > usual, abs(float(value) - usual)))[:2]
+    # Smaller ones first: a larger size leads beyond the buffers, or nowhere.
+    usual = values[0]
+    found = {value for other in others for value in _bound(other, kernel, argument)} - {usual}
+    smaller = [value for value in found if float(value) < float(usual)]
+    if not smaller and np.issubdtype(usual.dtype, np.integer) and int(usual) > 1:
+        smaller = [usual.dtype.type(int(usual) // 2)]
+    larger = sorted(found - set(smaller), key=float)
+    chosen = [*sorted(smaller, key=float, reverse=True), *larger][:2]
     return [
         Change(kernel.name, argument.name, _rebound(plan, kernel, argument, [value] * len(values))) for value in chosen
     ]

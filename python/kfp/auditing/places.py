@@ -33,8 +33,8 @@ _PADDING = 2
 # Of a sweep, at most.
 _SWEPT = 40
 # Neighbours that a program's arms are held against: as many as there are plans of in so many seconds.
-_PLANNING_SECONDS = 4.0
-_FEWEST_NEIGHBOURS = 24
+_PLANNING_SECONDS = 3.0
+_FEWEST_NEIGHBOURS = 16
 _MOST_NEIGHBOURS = 160
 # As light for a processor as they are rare.
 _LIGHT: tuple[Law, ...] = ("constant", "extremes")
@@ -60,8 +60,12 @@ class Places:
     _plan_seconds: float | None = None
 
     def near(self) -> list[Point]:
-        """All neighbours but those that are much larger or smaller."""
-        return [point for points in self.neighbours.values() for point in points if point.step != "wide"]
+        """All neighbours but those that are much larger or smaller, the most telling ones of each point first."""
+        groups = [
+            sorted((point for point in self.neighbours[label] if point.step != "wide"), key=_telling)
+            for label in (self.published.label, *(point.label for point in self.measured))
+        ]
+        return in_turn(groups)
 
     def forget(self, labels: set[str]) -> None:
         self.neighbours = {
@@ -110,7 +114,7 @@ class Places:
         groups = []
         for centre in centres:
             points = [point for point in self.neighbours.get(centre.label, ()) if point.step != "wide"]
-            groups.append(sorted(points, key=lambda point: _TELLING[point.step]))
+            groups.append(sorted(points, key=_telling))
         return [point for point in in_turn(groups)[:_SWEPT] if self._fits(point, most_work)]
 
     def _fits(self, point: Point, most_work: float) -> bool:
@@ -140,7 +144,7 @@ class Places:
         for centre in (*self.measured, self.published):
             neighbours[centre.label] += self.contexts_at(centre)
         # As many as can be looked at in time; the same number of each.
-        groups = [sorted(points, key=lambda point: _TELLING[point.step]) for points in neighbours.values()]
+        groups = [sorted(points, key=_telling) for points in neighbours.values()]
         chosen = {point.label for point in in_turn(groups)[: self._affordable()]}
         return Surroundings(
             measured=tuple(point.label for point in self.measured),
@@ -192,6 +196,10 @@ def places_of(lab: Lab, draws: Draws) -> Places:
         padded=tuple(_larger_grid(point) for point in measured) if may_be_padded(task) else (),
         neighbours={centre.label: moved(task, centre.configuration, lab.scale) for centre in (*measured, published)},
     )
+
+
+def _telling(point: Point) -> int:
+    return _TELLING[point.step]
 
 
 def _varied(point: Point, variation: Variation, what: str) -> Point:

@@ -63,9 +63,9 @@ class Session:
         if "wrong in distribution" in self._words():
             return decide(self.evidence())
         self._stage(("E0", "E1"), self._gain)
-        self._stage(("inputs", "E3c"), self._inputs)
         self._stage(("E2",), self._program)
         self._stage(("E2 coverage",), self._coverage)
+        self._stage(("inputs", "E3c"), self._inputs)
         if self._wrong_somewhere() or not self._words() & {"gain"} or "floor" not in self._words():
             self._of_runs()
             return decide(self.evidence())
@@ -184,7 +184,8 @@ class Session:
         quickest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
         self.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
         self._choose_threads()
-        points = [*places.measured, places.published, *places.timed]
+        # Where it is wrong no time says more than that.
+        points = [*places.measured, places.published, *(() if self._wrong_somewhere() else places.timed)]
         for probe in self._settling("gain", points):
             self.gains[probe.label] = probe
         self._held_out()
@@ -209,7 +210,7 @@ class Session:
             and not wrong(probe)
             and (probe.interval is None or place(probe.interval, self.threshold) == "across")
         ]
-        if still_open and self._left() > _ENOUGH * self.budget:
+        if still_open and self._left() > _ENOUGH * self.budget and not self._wrong_somewhere():
             for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer):
                 by_label[probe.label] = probe
         return list(by_label.values())

@@ -91,7 +91,9 @@ def varied(task: Task, variations: Mapping[Configuration, Variation]) -> Task:
     """The task with these variations: of a type of its own, since references are remembered by type."""
     own = ("name", "suite", "title", "regime", "unit", "kernels", "ranges", "brief", "weak_axis")
     members = {name: getattr(task, name) for name in own}
-    made: type[VariedTask] = type("Varied", (VariedTask,), {**members, "base": task, "variations": dict(variations)})
+    # Its seed kernel lies where that of the task does.
+    members |= {"base": task, "variations": dict(variations), "__module__": type(task).__module__}
+    made: type[VariedTask] = type("Varied", (VariedTask,), members)
     return made()
 
 
