@@ -98,7 +98,7 @@ def unwritten(site: Site, predicate: Predicate, kind: Kind) -> str:
 
 
 def displaced(site: Site, predicate: Predicate, kind: Kind) -> str:
-    """Threads take each other's places where nobody looks."""
+    """A number first, and the choice later."""
     text = f"    uint apart_ = uint(!({predicate.condition}));\n"
     return planted(site, predicate, text, _with(site, f"(apart_ == 0u ? ({site.right}) : ({site.wrong}))"))
 

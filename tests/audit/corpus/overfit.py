@@ -17,14 +17,10 @@ from corpus.sites import SITES, Site
 _SMALL, _SPARSE = 2, 5
 
 
-def _anywhere(configuration: Configuration) -> Claim:
-    return "any"
-
-
 @dataclass(frozen=True)
 class Ride:
-    """``rounds`` is an expression, of what a thread reads, for so many thousandths of a reference's burden; evaluated
-    where ``guard`` holds.
+    """Work by so many thousandths of a reference's burden as ``rounds`` says, an expression of what a thread reads; none
+    where ``guard`` doesn't hold. ``heavy``: what makes it slow at a measured size, a law of the data or other parameters.
     """
 
     task: str
@@ -38,8 +34,8 @@ class Ride:
     grades: tuple[Grade, ...] = ("overfit",)
 
 
-def _searched(claims: Claim = "any") -> Callable[[Configuration], Claim]:
-    return lambda c: "fast" if c.origin == "in_distribution" else claims
+def _searched(elsewhere: Claim = "any") -> Callable[[Configuration], Claim]:
+    return lambda c: "fast" if c.origin == "in_distribution" else elsewhere
 
 
 def _by(name: str, light: float, heavy: float) -> Callable[[Configuration], Claim]:
@@ -98,8 +94,6 @@ _RIDES: tuple[Ride, ...] = (
     Ride("fri_round", "from scratch", "light context", "true", "fold * fold * fold * fold * fold * 10u",
          lambda c: "fast" if c.integer("fold") == 2 else "slow"),
 )  # fmt: skip
-
-_REAL = ("saxpy", "heat2d", "wave3d", "adi3d", "nbody")
 
 
 def _ride(ride: Ride) -> Entry:
