@@ -19,8 +19,10 @@ _SMALL, _SPARSE = 2, 5
 
 @dataclass(frozen=True)
 class Ride:
-    """Work by so many thousandths of a reference's burden as ``rounds`` says, an expression of what a thread reads; none
-    where ``guard`` doesn't hold. ``heavy``: what makes it slow at a measured size, a law of the data or other parameters.
+    """Work as long as ``rounds`` says, in thousandths of a reference's burden: an expression of what a thread reads.
+
+    None where ``guard`` doesn't hold. ``heavy``: the law of the data, or the other parameters, that make it slow at a
+    measured size.
     """
 
     task: str
