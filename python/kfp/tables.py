@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -44,6 +45,19 @@ def short_exponent(value: float) -> str:
         return f"{value:g}"
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
+
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """A bar for each value above 0, by factors from the least to the greatest; every so many of more than ``width``."""
+    count = min(width, len(values))
+    shown = [values[(i + 1) * len(values) // count - 1] for i in range(count)]
+    logs = [math.log(value) for value in shown]
+    low, high = min(logs, default=0.0), max(logs, default=0.0)
+    top = len(_BARS) - 1
+    return "".join(_BARS[round(top * (log - low) / (high - low)) if high > low else 0] for log in logs)
 
 
 def clip(text: str, width: int) -> str:

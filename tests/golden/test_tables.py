@@ -8,7 +8,8 @@ import constructed
 import pytest
 from golden_files import assert_golden
 from kfp.results import CheckReport, Evaluation, KernelSignature, ParameterSignature
-from kfp.tables import WIDTH, check_lines, device_lines, diagnostic_lines, evaluation_lines, plain
+from kfp.tables import WIDTH, check_lines, device_lines, diagnostic_lines, evaluation_lines, plain, sparkline
+from report import recorded
 
 EVALUATIONS = {
     "right": constructed.RIGHT,
@@ -68,6 +69,12 @@ def test_check() -> None:
     assert_golden("check.txt", plain(check_lines(report, constructed.SOURCE)) + "\n")
 
 
+def test_gate() -> None:
+    text = str(recorded.gate())
+    assert_golden("gate.txt", text + "\n")
+    assert max(map(len, text.splitlines())) <= WIDTH
+
+
 def test_devices() -> None:
     missing = replace(
         constructed.DEVICE, name="metal", description="", available=False, reason="Metal needs macOS; this is Linux"
@@ -92,6 +99,22 @@ def test_nothing_is_wider_than_a_terminal(name: str, stretch: bool) -> None:
     evaluation = _stretched(EVALUATIONS[name]) if stretch else EVALUATIONS[name]
     lines = evaluation_lines(evaluation, constructed.SOURCE)
     assert max(len(line.text) for line in lines) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "bars"),
+    [
+        ([], 5, ""),
+        ([2.0, 2.0], 5, "▁▁"),
+        ([1.0, 2.0, 4.0], 5, "▁▅█"),
+        ([4.0, 1.0], 5, "█▁"),
+        # The last one of each stretch, so that the end is the end.
+        ([1.0, 1.0, 2.0, 2.0, 1.0, 4.0], 3, "▁▅█"),
+        ([1.0] * 999 + [8.0], 2, "▁█"),
+    ],
+)
+def test_a_sparkline_goes_by_factors(values: list[float], width: int, bars: str) -> None:
+    assert sparkline(values, width) == bars
 
 
 def test_a_caret_stays_below_its_column_in_a_long_line() -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kfp.gating.results import Gate, GateVerdict, HeldOut, Standing
 from kfp.gating.verdicts import percent
 from kfp.tables import Line, Style, grid, plain, wrapped
-from kfp.timing.results import Comparison
+from kfp.timing.results import Comparison, ComparisonVerdict
 from kfp.timing.statistics import Interval
-from kfp.timing.tables import interval_text, ratio_text
+from kfp.timing.tables import forest, interval_text, ratio_text
 
 if TYPE_CHECKING:
     from kfp.gating.looks import Look
@@ -29,6 +29,7 @@ _STANDINGS: dict[Standing, tuple[str, Style]] = {
     "unmeasured": ("not measured", "doubt"),
     "wrong": ("wrong", "bad"),
 }
+_AS_COMPARED: dict[Standing, ComparisonVerdict] = {"above": "win", "below": "regression", "wrong": "wrong"}
 # What does not fit is left out of the table, not out of the record.
 _WRONG_SHOWN = 3
 
@@ -47,7 +48,7 @@ def gate_lines(gate: Gate) -> list[Line]:
     lines = wrapped(heading, style="bold")
     lines += [Line(""), *_trial_lines(gate)]
     if gate.held_out:
-        lines += [Line(""), *_table(gate)]
+        lines += [Line(""), *_table(gate), *_forest(gate)]
     if gate.compared_with is not None and gate.compared_with.interval is not None:
         ratio = interval_text(gate.compared_with.interval)
         lines += wrapped(f"against {gate.compared_with.reference_name}: {ratio} times as fast where held out")
@@ -112,6 +113,17 @@ def _table(gate: Gate) -> list[Line]:
     for held_out in gate.held_out:
         lines += _detail(held_out)
     return lines
+
+
+def _forest(gate: Gate) -> list[Line]:
+    rows: list[tuple[str, Interval, ComparisonVerdict]] = [
+        (row.label, row.interval, "no change") for row in gate.in_distribution.configurations if row.interval
+    ]
+    for held_out in gate.held_out:
+        if held_out.interval is not None:
+            verdict: ComparisonVerdict = _AS_COMPARED.get(held_out.standing, "undecided")
+            rows.append((held_out.label, held_out.interval, verdict))
+    return [Line(""), *forest(rows, gate.threshold - 1)] if rows else []
 
 
 def _detail(row: HeldOut) -> Sequence[Line]:

@@ -8,7 +8,7 @@ from kfp.auditing.folder import audits_of
 from kfp.runs.records import CandidateRecord, Finale, Finalist, IterationRecord
 from kfp.runs.run import Run, Totals
 from kfp.search.judgement import Judgement
-from kfp.tables import WIDTH, Line, Style, clip, duration, grid, plain, wrapped
+from kfp.tables import WIDTH, Line, Style, clip, duration, grid, plain, significant, sparkline, wrapped
 
 # From here on a kernel counts as one whose gain holds elsewhere: that of the published study.
 TRANSFERS = 1.05
@@ -90,6 +90,7 @@ def _why(candidate: CandidateRecord) -> str:
 def end_lines(run: Run) -> list[Line]:
     lines: list[Line] = []
     finale, totals = run.finale, run.totals
+    lines += _course(run)
     if finale is not None:
         lines += [Line(""), *finale_lines(finale)]
     elif totals.iterations:
@@ -105,6 +106,20 @@ def end_lines(run: Run) -> list[Line]:
     if run.ended:
         lines += wrapped(run.ended, style="bad")
     return lines
+
+
+def _course(run: Run) -> list[Line]:
+    """Best so far by the search's own comparisons, a bar for each iteration."""
+    best, course = 1.0, [1.0]
+    for record in run.iterations:
+        for candidate in record.candidates:
+            if candidate.number == record.promoted and candidate.gain is not None:
+                best *= candidate.gain.ratio or 1.0
+        course.append(best)
+    if best == 1.0:
+        return []
+    head, end = "best so far  ", f"  1 to {significant(best)} times as fast"
+    return [Line(""), Line(f"{head}{sparkline(course, WIDTH - len(head) - len(end))}{end}")]
 
 
 def finale_lines(finale: Finale) -> list[Line]:
