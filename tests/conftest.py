@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from hostile.cage import Cage
+from hypothesis import settings
 from kfp import _core
 from kfp import toolchain as installed
 
@@ -16,6 +17,10 @@ os.environ.pop("FORCE_COLOR", None)
 os.environ["NO_COLOR"] = "1"
 os.environ["TERM"] = "dumb"
 os.environ["COLUMNS"] = "80"
+
+# How long an example takes is the machine's business.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A shell starts what runs in its background with interrupts ignored, and children inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
