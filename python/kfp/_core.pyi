@@ -129,7 +129,7 @@ class Intermediate:
 
     @property
     def tokens(self) -> list[tuple[str, int, int, int]]:
-        """(text, line, column, origin): where the outermost macro that it came out of is used; origin 0: out of none."""
+        """(text, line, column, origin): where the outermost macro that it came from is used; origin 0: from none."""
 
     @property
     def origins(self) -> list[tuple[str, int, int, int]]:
@@ -215,8 +215,8 @@ class Worker:
     ) -> tuple[int, CompileReport]:
         """(library number, report). Not possible any more after the first prepare, which seals the process.
 
-        ``counting`` is ``Intermediate.program`` of the same source and options with code put in that adds to ``counters``
-        numbers of 64 bits; the library is made of that.
+        ``counting`` is ``Intermediate.program`` of the same source and options with code put in that adds to
+        ``counters`` numbers of 64 bits; the library is made of that.
         """
 
     def intermediate(

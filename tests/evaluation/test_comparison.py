@@ -251,14 +251,16 @@ def test_a_race_in_a_worker_that_the_caller_owns():
         reference, candidate = compiled(worker, PLAIN), compiled(worker, SLOW)
         policy = replace(RACE, seconds=0.1, long_seconds=0.5, warm_up_seconds=0.05)
         task = Doubled()
-        seen = []
-        for row in compare_compiled(
-            worker, instruments, task, task.configurations("small"), reference, candidate, policy=policy
-        ):
-            seen.append(row)
-            if row.verdict == "regression":
-                break
-        assert [row.label for row in seen] == ["n=1024"]
+        begun: list[str] = []
+        rows = compare_compiled(
+            worker, instruments, task, task.configurations("small"), reference, candidate, policy=policy,
+            progress=lambda stage, configuration: begun.append(configuration.label),
+        )  # fmt: skip
+        first = next(rows)
+        rows.close()
+        # On a busy machine a race may stay open, but a kernel that is slower never wins it.
+        assert first.verdict not in ("win", "no change")
+        assert (first.label, set(begun), worker.closed) == ("n=1024", {"n=1024"}, False)
 
 
 def test_both_arms_read_and_write_the_same_memory():
