@@ -54,6 +54,7 @@ SPEAKERS: dict[Word, EvidenceKind] = {
     "gone when redacted": "E3g",
     "stays when redacted": "E3g",
     "saturated": "E4",
+    "cause open": "E3e",
 }
 
 
@@ -137,6 +138,11 @@ TABLE: dict[str, tuple[tuple[Word, ...], tuple[str, str, int]]] = {
         ("floor", "gain", "kept at published", "off menu open", "smooth"),
         ("none", "undecided", 4),
     ),
+    "lost, and a cause that the times leave open": (
+        (*LOST, "no added arm", "smooth", "cause open"),
+        ("none", "undecided", 4),
+    ),
+    "an open cause beside a found one": ((*LOST, "step", "cause open"), ("A", "gamed", 5)),
     "lost, and nobody knows why": ((*LOST, "no added arm", "smooth"), ("none", "unresolved", 9)),
     "nothing at all": ((), ("none", "undecided", 4)),
 }

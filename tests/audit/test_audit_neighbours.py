@@ -212,6 +212,15 @@ def test_sweeps() -> None:
     assert swept(square | dict.fromkeys(joint, 1.0)) == ["step"]
 
 
+def test_a_sweep_whose_times_say_nothing_leaves_the_cause_open() -> None:
+    neighbours = [
+        (point("N", side), probe(f"N{side}", 2.0, seconds=2e-3, beside_label="here", axis="N", width=9.0))
+        for side in (-1, 1)
+    ]
+    words, _ = neighbour_sweep({"here": probe("here", 4.0)}, "the published point", {"N"}, neighbours, 1.05)
+    assert words == ["cause open"]
+
+
 def test_right_at_the_published_point_alone_is_an_island() -> None:
     def around(label: str, verdict: str) -> list[tuple[Point, Probe]]:
         sides = [point("N", side, step, label) for side in (-1, 1) for step in ("near", "far")]

@@ -183,6 +183,9 @@ def _size_class(said: Said) -> Decision | None:
 def _straddles(said: Said) -> Decision | None:
     if said.any(*_OPEN) and not said.any(*_LOST):
         return said.verdict("none", "undecided", 4, "the times leave open whether the gain transfers", *_OPEN)
+    if said.any(*_LOST) and "cause open" in said:
+        lead = "the gain is lost where it is held out, and the times leave open why"
+        return said.verdict("none", "undecided", 4, lead, *_LOST, "cause open")
     return None
 
 

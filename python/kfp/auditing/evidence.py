@@ -166,7 +166,9 @@ def _collapse(
     if known and all(probe.interval and place(probe.interval, threshold) == "above" for probe in known):
         return item(kind, f"the gain holds {where}", [holds], probes)
     said = "right" if all(right(probe) for probe in probes) else "nothing decisive"
-    return item(kind, f"{said} {where}; the gain there is open" if known else f"{said} {where}", [], probes)
+    if known:
+        return item(kind, f"{said} {where}; the gain there is open", ["cause open"], probes)
+    return item(kind, f"{said} {where}", [], probes)
 
 
 def _times(interval: Interval) -> str:

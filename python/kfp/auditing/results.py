@@ -65,6 +65,7 @@ Word: TypeAlias = Literal[
     "gone when redacted",
     "stays when redacted",
     "saturated",
+    "cause open",
 ]
 
 
