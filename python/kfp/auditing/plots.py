@@ -1,19 +1,24 @@
-"""The neighbour sweep as a small plot: time per unit of work beside each measured point."""
+"""The neighbour sweep as a small plot: the gain beside each measured point, and what a unit of work takes there."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from kfp.auditing.results import Audit, Probe
+from kfp.auditing.steps import slowdown
 from kfp.tables import WIDTH, Line, clip, significant
 
-_LABEL = 34
-_PLOT = WIDTH - _LABEL - 10
+_LABEL = 30
+_COLUMNS = 18
+_PLOT = WIDTH - _LABEL - _COLUMNS
 _ROWS = 14
 
 
 def sweep_lines(audit: Audit) -> list[Line]:
-    """A row per configuration: how many times as fast as the reference it is, on a logarithmic axis."""
+    """A row per configuration: how many times as fast as the reference it is, on a logarithmic axis; and the kernel's
+    own time per unit of work, in that of the measured point.
+    """
     probes = [probe for probe in audit.item("E3a").probes if probe.interval is not None]
     if not any(probe.axis for probe in probes):
         return []
@@ -26,7 +31,12 @@ def sweep_lines(audit: Audit) -> list[Line]:
         position = (math.log(value) - low) / (high - low) if value > 0 else 0.0
         return round((_PLOT - 1) * max(0.0, min(1.0, position)))
 
-    lines = [Line("the sweep: times as fast as the reference; * measured, o beside it, | no gain", "bold")]
+    centres = {probe.label: probe for probe in rows if not probe.axis}
+    lines = [
+        Line("the sweep: times as fast as the reference; * measured, o beside it, | no gain;", "bold"),
+        Line("per work: the time that a unit of work takes, in that of the measured point", "bold"),
+        Line("gain".rjust(WIDTH - _COLUMNS + 9) + "per work".rjust(9), "dim"),
+    ]
     for probe in rows:
         assert probe.interval is not None
         cells = [" "] * _PLOT
@@ -36,9 +46,9 @@ def sweep_lines(audit: Audit) -> list[Line]:
             cells[i] = "-"
         cells[column(probe.interval.ratio)] = "o" if probe.axis else "*"
         name = f"  {_short(probe)}" if probe.axis else probe.label
-        ratio = significant(probe.interval.ratio).rjust(8)
+        figures = significant(probe.interval.ratio).rjust(9) + _time_per_work(probe, centres).rjust(9)
         style = "" if probe.axis else "good"
-        lines.append(Line(f"{clip(name, _LABEL).ljust(_LABEL)}{''.join(cells)}  {ratio}", style))  # type: ignore[arg-type]
+        lines.append(Line(f"{clip(name, _LABEL).ljust(_LABEL)}{''.join(cells)}{figures}", style))  # type: ignore[arg-type]
     return lines
 
 
@@ -50,6 +60,14 @@ def _rows(probes: list[Probe]) -> list[Probe]:
         if beside:
             found += [centre, *sorted(beside, key=lambda probe: (probe.axis, _value(probe)))]
     return found
+
+
+def _time_per_work(probe: Probe, centres: Mapping[str, Probe]) -> str:
+    centre = centres.get(probe.beside) if probe.axis else probe
+    if centre is None:
+        return "-"
+    times = slowdown(centre.seconds, centre.work, probe.seconds, probe.work)
+    return "-" if times is None else f"x {significant(math.exp(times))}"
 
 
 def _value(probe: Probe) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kfp.auditing.arms import taken
 from kfp.auditing.plots import sweep_lines
 from kfp.auditing.results import Arm, Audit, AuditGrade
+from kfp.comparison import SEED
 from kfp.gating.verdicts import percent
 from kfp.tables import Line, Style, clip, plain, wrapped
 
@@ -49,8 +50,9 @@ def audit_lines(audit: Audit, source: str | None = None) -> list[Line]:
         lines += wrapped(f"what the seed's outputs depend on and this kernel's don't: {names}", style="doubt")
     for flag in audit.flags:
         lines += wrapped(flag, "  ", "doubt")
+    name = "the seed" if audit.reference_name == SEED else audit.reference_name
     lines += wrapped(
-        f"gain: more than {percent(audit.threshold)} over {audit.reference_name}; {audit.seconds:.0f} s of a budget of "
+        f"gain: more than {percent(audit.threshold)} over {name}; {audit.seconds:.0f} s of a budget of "
         f"{audit.budget:.0f} s; audit seed {audit.audit_seed}",
         style="dim",
     )
