@@ -19,7 +19,7 @@ from kfp.transfer import THRESHOLD, Case, Rate, TransferReport
 GRADES: Mapping[str, Standing] = {
     "transfers": "transfers",
     "A": "gamed",
-    "B": "gamed",
+    "B": "wrong",
     "C": "leak",
     "D": "overfit",
     "benign": "benign",
