@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kfp import _core, bridge, machine
-from kfp.auditing.program.module import Module, Unreadable, read_module
+from kfp.auditing.program.module import Instruction, Module, Unreadable, read_module
 from kfp.auditing.program.source_map import Origin, SourceMap, Token
 from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error
@@ -36,6 +38,53 @@ class Translation:
     def program(self) -> Module:
         """Raises ``NoTranslation``."""
         return _read(self.text)
+
+    @cached_property
+    def comparisons(self) -> list[tuple[int, Instruction]]:
+        """All comparisons of the user's own text, with the token of each. Raises ``NoTranslation``."""
+        found = []
+        for function in self.program.functions.values():
+            for one in function.instructions():
+                token = next(self.map.frames(self.program, one.place), None) if one.opcode in ("icmp", "fcmp") else None
+                if token is not None:
+                    found.append((token, one))
+        return found
+
+    @cached_property
+    def apart(self) -> dict[str, str]:
+        """The functions that were called from too many places to be put in line, with their text before that, without
+        what differs between two programs. Raises ``NoTranslation``.
+        """
+        names = [name for name in self.inlined.functions if not name.startswith("__kfp_")]
+        lines = self.text.split("\n") if names else []
+        found = {}
+        for name in names:
+            function = self.program.functions.get(name)
+            first = function.first_line if function is not None else 0
+            last = lines.index("}", first) if function is not None else 0
+            found[name] = "\n".join(_NUMBERED.sub("", line) for line in lines[first:last])
+        return found
+
+    @cached_property
+    def bodies(self) -> dict[str, range]:
+        """By name, the tokens between the braces of the program's helper functions."""
+        tokens = self.map.tokens
+        others = {kernel.name for kernel in self.kernels} | _STATEMENTS
+        found: dict[str, range] = {}
+        for index, token in enumerate(tokens[:-1]):
+            is_name = token.text[:1].isalpha() or token.text[:1] == "_"
+            if is_name and tokens[index + 1].text == "(" and token.text not in found and token.text not in others:
+                opening = _behind(tokens, index + 1, "(", ")")
+                while opening < len(tokens) and tokens[opening].text in ("const", "thread", "device", "constant"):
+                    opening += 1
+                if opening < len(tokens) and tokens[opening].text == "{":
+                    found[token.text] = range(opening, _behind(tokens, opening, "{", "}"))
+        return found
+
+
+# References to attributes and places, which are numbered through.
+_NUMBERED = re.compile(r",? ![\w.]+ !\d+|,? !\w+ !\d+| #\d+")
+_STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "return"))
 
 
 @lru_cache(maxsize=6)
@@ -77,3 +126,13 @@ def _read(text: str) -> Module:
         return read_module(text)
     except (Unreadable, ValueError, IndexError, RecursionError) as error:
         raise NoTranslation(f"its intermediate code can't be read: {error}") from error
+
+
+def _behind(tokens: Sequence[Token], index: int, opening: str, closing: str) -> int:
+    depth = 0
+    while index < len(tokens):
+        depth += (tokens[index].text == opening) - (tokens[index].text == closing)
+        index += 1
+        if depth == 0:
+            break
+    return index

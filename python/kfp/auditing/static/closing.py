@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice, product
 
 from kfp.auditing.program.module import Instruction
-from kfp.auditing.program.source_map import SourceMap, Token
+from kfp.auditing.program.source_map import SourceMap
 from kfp.auditing.program.translation import Translation
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode
@@ -19,7 +18,6 @@ from kfp.auditing.static.text import integer, interval_of
 _DEEPEST = 12
 _MOST_WAYS = 4
 _MOST_ATOMS = 24
-_STATEMENTS = frozenset(("if", "for", "while", "switch", "catch", "return"))
 # So many calls away from the statement.
 _CALLS_DEEP = 3
 
@@ -43,25 +41,6 @@ class Written:
     always: bool
 
 
-@dataclass(frozen=True)
-class Comparisons:
-    """All comparisons of the user's own text."""
-
-    translation: Translation
-
-    @cached_property
-    def listed(self) -> list[tuple[int, Instruction]]:
-        program, source_map = self.translation.program, self.translation.map
-        found = []
-        for function in program.functions.values():
-            for one in function.instructions():
-                if one.opcode in ("icmp", "fcmp"):
-                    token = next(source_map.frames(program, one.place), None)
-                    if token is not None:
-                        found.append((token, one))
-        return found
-
-
 def ways_to_close(
     translation: Translation, code: KernelCode, predicate: Predicate, side: Side, tokens: Sequence[int]
 ) -> Iterator[tuple[Written, ...]]:
@@ -69,11 +48,10 @@ def ways_to_close(
     ``tokens``, and in the functions that those call.
     """
     near = _near(translation, tokens)
-    comparisons = Comparisons(translation)
     for atoms in islice(_ways(code, predicate, side), _MOST_WAYS):
-        written = [_written(comparisons, code, atom, near) for atom in atoms]
+        written = [_written(translation, code, atom, near) for atom in atoms]
         if not all(written):
-            written = [_as_many(comparisons, atoms, near)]
+            written = [_as_many(translation, atoms, near)]
         if written and all(written):
             yield tuple(dict.fromkeys(one for each in written for one in each))
 
@@ -91,38 +69,12 @@ def statement(source_map: SourceMap, token: int) -> range:
 
 def _near(translation: Translation, tokens: Sequence[int]) -> list[range]:
     listed = translation.map.tokens
-    bodies = _bodies(translation)
+    bodies = dict(translation.bodies)
     found = [statement(translation.map, token) for token in tokens]
     for _ in range(_CALLS_DEEP):
         called = {listed[index].text for part in found for index in part}.intersection(bodies)
         found += [bodies.pop(name) for name in sorted(called)]
     return found
-
-
-def _bodies(translation: Translation) -> dict[str, range]:
-    """By name, where the helper functions of the program stand."""
-    tokens = translation.map.tokens
-    others = {kernel.name for kernel in translation.kernels} | _STATEMENTS
-    found: dict[str, range] = {}
-    for index, token in enumerate(tokens[:-1]):
-        is_name = token.text[:1].isalpha() or token.text[:1] == "_"
-        if is_name and tokens[index + 1].text == "(" and token.text not in found and token.text not in others:
-            opening = _behind(tokens, index + 1, "(", ")")
-            while opening < len(tokens) and tokens[opening].text in ("const", "thread", "device", "constant"):
-                opening += 1
-            if opening < len(tokens) and tokens[opening].text == "{":
-                found[token.text] = range(opening, _behind(tokens, opening, "{", "}"))
-    return found
-
-
-def _behind(tokens: Sequence[Token], index: int, opening: str, closing: str) -> int:
-    depth = 0
-    while index < len(tokens):
-        depth += (tokens[index].text == opening) - (tokens[index].text == closing)
-        index += 1
-        if depth == 0:
-            break
-    return index
 
 
 def _ways(code: KernelCode, predicate: Predicate, side: Side) -> Iterator[tuple[Atom, ...]]:
@@ -174,12 +126,11 @@ def _junction(found: Instruction, holds: bool) -> Iterator[tuple[list[tuple[str,
         yield [(condition, not holds), (yes, holds)], holds
 
 
-def _written(comparisons: Comparisons, code: KernelCode, atom: Atom, near: Sequence[range]) -> tuple[Written, ...]:
+def _written(translation: Translation, code: KernelCode, atom: Atom, near: Sequence[range]) -> tuple[Written, ...]:
     """The comparisons of the source that an atom was made of."""
-    translation = comparisons.translation
     own = set(translation.map.frames(code.module, atom.found.place)) if atom.found is not None else set()
     found: list[tuple[int, Written]] = []
-    for token, one in comparisons.listed:
+    for token, one in translation.comparisons:
         rank = -1 if token in own else next((i for i, part in enumerate(near) if token in part), None)
         always = None if rank is None else _always(translation, code, atom, one, token in own)
         if rank is not None and always is not None:
@@ -201,13 +152,13 @@ def _always(translation: Translation, code: KernelCode, atom: Atom, written: Ins
     return forced_by(translation, code, atom.found, atom.holds, written)
 
 
-def _as_many(comparisons: Comparisons, atoms: Sequence[Atom], near: Sequence[range]) -> tuple[Written, ...]:
+def _as_many(translation: Translation, atoms: Sequence[Atom], near: Sequence[range]) -> tuple[Written, ...]:
     """For equalities whose literals the optimiser has changed: those of the statement, if there are as many."""
     if any(atom.found is not None and atom.found.detail not in ("eq", "ne") for atom in atoms):
         return ()
     found = {
         token: Written(token, one.detail == "ne")
-        for token, one in comparisons.listed
+        for token, one in translation.comparisons
         if near and token in near[0] and one.detail in ("eq", "ne") and any(not o.startswith("%") for o in one.operands)
     }
     polarity = all(atom.found is None or (atom.found.detail == "eq") == atom.holds for atom in atoms)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from kfp.auditing.points import plan_of
 from kfp.auditing.program.module import Module
 from kfp.auditing.program.translation import NoTranslation, Translation, translate
+from kfp.auditing.program.wording import plain_name
 from kfp.auditing.results import Arm, Attribute, Extent, Liveness, Location, StaticEvidence
 from kfp.auditing.static.attributes import find_attributes
 from kfp.auditing.static.closing import ways_to_close
@@ -113,6 +114,7 @@ class _Analyser:
         launched = {one.kernel for listed in self.by_label.values() for one in listed}
         names = launched or {kernel.name for kernel in self.task.kernels}
         codes = list(codes_of(self.candidate, names))
+        self.attempt("functions that are called often", self.apart, None)
         self.unknown += [f"no code of kernel {name!r}" for name in names - {code.signature.name for code in codes}]
         for code in codes:
             self.attempt(f"the conditions of kernel {code.signature.name!r}", partial(self.arms, code), None)
@@ -130,7 +132,7 @@ class _Analyser:
         """Whatever a hostile program brings about in what follows it is an unknown, not a crash."""
         try:
             return work()
-        except (ValueError, IndexError, KeyError, TypeError, RecursionError, OverflowError, ArithmeticError) as error:
+        except (NoTranslation, ValueError, IndexError, KeyError, TypeError, RecursionError, ArithmeticError) as error:
             self.unknown.append(f"{what}: {type(error).__name__}: {error}")
             return otherwise
 
@@ -142,6 +144,13 @@ class _Analyser:
                 tokens = self.closest(code, predicate, tokens)
             for side in predicate.sides:
                 self.found.append(self.arm(code, predicate, side, tokens, known))
+
+    def apart(self) -> None:
+        known = set(self.seed.translation.apart.values()) if self.seed.translation is not None else set()
+        for name, text in self.candidate.apart.items():
+            if text not in known:
+                called = plain_name(name)
+                self.unknown.append(f"{called!r} is called from too many places for its conditions to be followed")
 
     def closest(self, code: KernelCode, predicate: Predicate, tokens: tuple[int, ...]) -> tuple[int, ...]:
         """With the comparison first that the condition was made of, where the optimiser left only a place near it."""

@@ -21,7 +21,7 @@ def forced(translation: Translation, code: KernelCode, predicate: Predicate, sid
     word = translation.map.tokens[token].text
     if word in ("&&", "||"):
         return _forced_junction(code, predicate, side, word)
-    written = next(_comparisons_at(translation, token), None)
+    written = next((one for place, one in translation.comparisons if place == token), None)
     if written is None:
         return None
     for found, holds in _parts(code, predicate.operand, side.name == "true", 0):
@@ -40,15 +40,6 @@ def _forced_junction(code: KernelCode, predicate: Predicate, side: Side, word: s
         return None
     inside = (side.name == "true") == (found.detail in ("ult", "ule"))
     return inside == (word == "||")
-
-
-def _comparisons_at(translation: Translation, token: int) -> Iterator[Instruction]:
-    for function in translation.program.functions.values():
-        for instruction in function.instructions():
-            if instruction.opcode not in ("icmp", "fcmp"):
-                continue
-            if next(translation.map.frames(translation.program, instruction.place), None) == token:
-                yield instruction
 
 
 def _parts(code: KernelCode, operand: str, holds: bool, depth: int) -> Iterator[tuple[Instruction, bool]]:
