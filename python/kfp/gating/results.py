@@ -122,6 +122,11 @@ class Gate(Record):
 
         return gate_text(self)
 
+    def _repr_html_(self) -> str:
+        from kfp.reporting.notebook import frame
+
+        return frame(self)
+
     def summary(self) -> str:
         """The verdict in one line."""
         from kfp.gating.tables import gate_summary

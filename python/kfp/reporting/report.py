@@ -53,9 +53,8 @@ def report(
     """
     found = gather(subjects)
     views = _views(found)
-    named = title or (found[0].name if len(found) == 1 else f"{len(found)} subjects")
     if out is not None:
-        write(Path(out), page(named, views, _core.__version__))
+        write(Path(out), page(title or _title(found), views, _core.__version__))
     figures: list[str] = []
     for folder, kind in ((pdf, "pdf"), (png, "png")):
         if folder is not None:
@@ -63,6 +62,16 @@ def report(
 
             figures += write_figures(_drawings(views), Path(folder), kind)
     return Report(os.fspath(out) if out is not None else "", tuple(figures), views[0].answer)
+
+
+def page_of(*subjects: Wanted, title: str = "") -> str:
+    """The page itself, as ``report`` writes it."""
+    found = gather(subjects)
+    return page(title or _title(found), _views(found), _core.__version__)
+
+
+def _title(found: Sequence[Named]) -> str:
+    return found[0].name if len(found) == 1 else f"{len(found)} subjects"
 
 
 def _views(found: Sequence[Named]) -> list[View]:

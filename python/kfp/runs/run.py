@@ -120,5 +120,10 @@ class Run:
 
         return run_text(self)
 
+    def _repr_html_(self) -> str:
+        from kfp.reporting.notebook import frame
+
+        return frame(self)
+
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r})"

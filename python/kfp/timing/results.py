@@ -142,6 +142,11 @@ class Comparison(Record):
 
         return comparison_text(self)
 
+    def _repr_html_(self) -> str:
+        from kfp.reporting.notebook import frame
+
+        return frame(self)
+
     def summary(self) -> str:
         """The verdict in one line."""
         from kfp.timing.tables import comparison_summary

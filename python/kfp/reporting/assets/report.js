@@ -7,6 +7,10 @@
     if (text !== undefined) node.textContent = text;
     return node;
   };
+  // Within the frame of a notebook there is no address to change.
+  const address = (how, id) => {
+    try { history[how](null, "", `#${id}`); } catch (error) { if (error.name !== "SecurityError") throw error; }
+  };
   document.documentElement.classList.add("scripted");
   const shownViews = () => [...document.querySelectorAll("article.view")];
 
@@ -42,7 +46,7 @@
       panel.setAttribute("role", "tabpanel");
       panel.setAttribute("aria-labelledby", tab.id);
       panel.tabIndex = 0;
-      tab.addEventListener("click", () => { choose(panel); history.replaceState(null, "", `#${panel.id}`); });
+      tab.addEventListener("click", () => { choose(panel); address("replaceState", panel.id); });
       list.append(tab);
     });
     list.addEventListener("keydown", (event) => {
@@ -214,7 +218,7 @@
     const from = event.target.closest("[data-open]");
     if (!from) return;
     event.preventDefault();
-    history.pushState(null, "", `#${from.dataset.open}`);
+    address("pushState", from.dataset.open);
     open(from.dataset.open);
   });
   const follow = () => {
