@@ -167,6 +167,14 @@ def test_what_is_unknown_of_a_program_is_no_absence() -> None:
     assert "line 9" in found.finding
 
 
+def test_a_size_of_the_other_scale_in_a_condition_is_said() -> None:
+    around = replace(AROUND, elsewhere=frozenset({1024}))
+    assert "other scale's arm" in arms_item("E2", [arm(set())], (), around, ()).supports
+    assert "other scale's arm" not in arms_item("E2", [arm(set(), in_seed=True)], (), around, ()).supports
+    bound = replace(arm(set()), condition="N <= 1024")
+    assert "other scale's arm" not in arms_item("E2", [bound], (), around, ()).supports
+
+
 def test_counts_come_before_what_was_evaluated() -> None:
     one = replace(arm({"m"}), counts=MappingProxyType({"m": 0}))
     assert taken(one, "m") is False

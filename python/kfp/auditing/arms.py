@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,8 @@ from kfp.auditing.evidence import item
 from kfp.auditing.isolation import Seen, along_axes, isolates
 from kfp.auditing.points import Point
 from kfp.auditing.results import Arm, EvidenceItem, EvidenceKind, Extent, Word
+
+_EQUALS = re.compile(r"[=!]=\s*(\d+)\b")
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Surroundings:
     wrong: tuple[str, ...]
     # Measured configurations in a larger grid: what runs there doesn't depend on the configuration alone.
     padded: tuple[str, ...] = ()
+    # Whole numbers that are sizes at the other scale alone.
+    elsewhere: frozenset[int] = frozenset()
 
 
 def taken(arm: Arm, label: str) -> bool | None:
@@ -63,6 +68,17 @@ def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
     ]
 
 
+def arms_of_other_scale(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
+    """Conditions that ask for a value which only configurations of the other scale have: by their text, so that it says
+    no more than that an audit of that scale is needed.
+    """
+    return [
+        arm
+        for arm in arms
+        if not arm.in_seed and any(int(value) in around.elsewhere for value in _EQUALS.findall(arm.condition))
+    ]
+
+
 def arms_item(
     kind: EvidenceKind, arms: Sequence[Arm], extents: Sequence[Extent], around: Surroundings, unknown: Sequence[str]
 ) -> EvidenceItem:
@@ -72,6 +88,7 @@ def arms_item(
         ("identity arm", identity_arms(arms, around), "isolates a measured configuration"),
         ("leaked arm", leaked_arms(arms, around), "isolates the published configuration"),
         ("unsearched arm", unsearched_arms(arms, around), "runs where it is wrong, and nowhere in the search"),
+        ("other scale's arm", arms_of_other_scale(arms, around), "asks for a size of the other scale"),
     )
     for word, found, what in groups:
         if found:

@@ -24,7 +24,7 @@ from kfp.auditing.points import (
 )
 from kfp.gating.draws import Draws
 from kfp.gating.variations import Law, Variation, laws_of, may_be_padded
-from kfp.tasks.base import Configuration, Task
+from kfp.tasks.base import Configuration, Scale, Task
 
 _OTHER_SEEDS = 2
 _CONTEXTS = 3
@@ -36,6 +36,8 @@ _SWEPT = 40
 _PLANNING_SECONDS = 3.0
 _FEWEST_NEIGHBOURS = 16
 _MOST_NEIGHBOURS = 160
+# A smaller number in a condition may be anything.
+_TELLTALE = 64
 # As light for a processor as they are rare.
 _LIGHT: tuple[Law, ...] = ("constant", "extremes")
 # The order in which a sweep looks: what keeps the alignment tells most.
@@ -154,7 +156,19 @@ class Places:
                 label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
             },
             wrong=tuple(configuration.label for configuration in wrong),
+            elsewhere=self._elsewhere(),
         )
+
+    def _elsewhere(self) -> frozenset[int]:
+        scale = self.measured[0].configuration.scale
+        other: Scale = "full" if scale == "small" else "small"
+        names = sizes_of(self.task, self.measured[0].configuration)
+
+        def values(of: Scale) -> set[int]:
+            points = (*self.task.configurations(of), self.task.published_held_out(of))
+            return {int(point.parameters[name]) for point in points for name in names}
+
+        return frozenset(value for value in values(other) - values(scale) if value >= _TELLTALE)
 
     def _affordable(self) -> int:
         """How many plans can be made in a few seconds. By the slowest task's plans it is still some of each axis."""

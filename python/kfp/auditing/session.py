@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
+from kfp import _core
 from kfp.auditing import programs, runs, steps
 from kfp.auditing.decision import Decision, decide
 from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor, not_possible, not_run, other_data
@@ -22,6 +23,7 @@ from kfp.progress import Progress
 from kfp.runs.run import Run
 from kfp.tasks.base import Configuration
 
+_OF_PROGRAMS: frozenset[EvidenceKind] = frozenset(("E2", "E2 coverage", "E3b"))
 _WRONG_COVERED = 6
 # Configurations whose scalars are tried in place of the measured ones; and those, wrong or right, that say what such a
 # scalar does.
@@ -62,8 +64,8 @@ class Session:
         self._stage(("E1", "E3d", "E3f"), self._correctness)
         if "wrong in distribution" in self._words():
             return decide(self.evidence())
-        self._stage(("E0", "E1"), self._gain)
         self._stage(("E2",), self._program)
+        self._stage(("E0", "E1"), self._gain)
         self._stage(("E2 coverage",), self._coverage)
         self._stage(("inputs", "E3c"), self._inputs)
         if self._wrong_somewhere() or not self._words() & {"gain"} or "floor" not in self._words():
@@ -105,9 +107,15 @@ class Session:
         started = time.monotonic()
         try:
             stage()
-        except Error as error:
+        except (Error, _core.Error) as error:
             for kind in kinds:
                 self.items.setdefault(kind, not_possible(kind, str(error)))
+        except Exception as error:
+            # Of a program made to break its analysis nothing but the analysis may be lost.
+            if not set(kinds) <= _OF_PROGRAMS:
+                raise
+            for kind in kinds:
+                self.items[kind] = not_possible(kind, f"{type(error).__name__}: {error}")
         seconds = time.monotonic() - started
         for kind in kinds:
             now = self.items.get(kind)
