@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kfp.auditing.program.module import Function, Instruction, Module
+from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.module import Function, Module
 from kfp.auditing.program.source_map import PROGRAM
 
 # Of kfp_runtime::counters (cpp/msl/include/kfp_abi.h).

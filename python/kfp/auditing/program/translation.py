@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kfp import _core, bridge, machine
-from kfp.auditing.program.module import Instruction, Module, Unreadable, read_module
+from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.module import Module, Unreadable, read_module
 from kfp.auditing.program.source_map import Origin, SourceMap, Token
 from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error

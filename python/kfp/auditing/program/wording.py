@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kfp.auditing.program.module import Function, Instruction
+from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.module import Function
 
 LONGEST = 160
 _DEEPEST = 10

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.source_map import SourceMap
 from kfp.auditing.program.translation import Translation
 from kfp.auditing.static import values

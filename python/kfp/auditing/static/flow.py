@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from kfp.auditing.program.module import Block, Function, Instruction, Module
+from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.module import Block, Function, Module
 from kfp.auditing.program.types import split_list
 from kfp.auditing.static.launch import buffer_at, geometry_at, geometry_name
 from kfp.results import KernelSignature

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import NamedTuple
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.static.flow import NOTHING, KernelCode, Support, address
 
 _MOST_ROUNDS = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.translation import Translation
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode

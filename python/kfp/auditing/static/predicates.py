@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import NOTHING, KernelCode, address
 from kfp.auditing.static.launch import Situation

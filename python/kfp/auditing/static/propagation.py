@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kfp.auditing.program.module import Block, Instruction
+from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.module import Block
 from kfp.auditing.program.types import POINTER, Type, leading_type, split_list
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from kfp.auditing.program.module import Instruction
+from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address
 from kfp.auditing.static.launch import geometry_name
