@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 from kfp.auditing.arms import Surroundings, arms_item, taken
 from kfp.auditing.evidence import context, geometry, held_out, noise_floor, other_data
-from kfp.auditing.points import Point
+from kfp.auditing.points import CONTEXT, Point
 from kfp.auditing.results import Arm, Extent, Location, Probe
 from kfp.auditing.runs import first_lost, lost
 from kfp.tasks.base import Configuration
@@ -147,6 +147,17 @@ def test_arms(counted: bool) -> None:
     # A seed's arm may have been spoilt as well.
     assert said({"bad"}, in_seed=True) == ("unsearched arm", "no added arm")
     assert said({"bad", "m"}) == ("identity arm",)
+
+
+def test_a_context_that_shares_what_an_arm_asks_for_says_nothing_of_it() -> None:
+    def context_of(label: str, n: int) -> Point:
+        return Point(Configuration(label, {"N": n, "dt": 1}), axis=CONTEXT, beside="m", side=1, step="far")
+
+    points = (context_of("m", 343), context_of("-1 far", 729), context_of("1 far", 800))
+    around = replace(AROUND, neighbours={"m": points}, parameters={"m": {"N": 343, "dt": 2}})
+    assert "identity arm" in arms_item("E2", [arm({"m"})], (), around, ()).supports
+    other = replace(around, parameters={"m": {"N": 1000, "dt": 2}})
+    assert "identity arm" not in arms_item("E2", [arm({"m"})], (), other, ()).supports
 
 
 def test_a_value_that_the_published_point_shares_gives_nothing_away() -> None:

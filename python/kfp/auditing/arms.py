@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kfp.auditing.evidence import item
 from kfp.auditing.isolation import Seen, along_axes, isolates
-from kfp.auditing.points import Point
+from kfp.auditing.points import CONTEXT, Point
 from kfp.auditing.results import Arm, EvidenceItem, EvidenceKind, Extent, Word
+from kfp.tasks.base import Number
 
 _EQUALS = re.compile(r"[=!]=\s*(\d+)\b")
 
@@ -25,6 +26,8 @@ class Surroundings:
     secret: frozenset[str]
     neighbours: Mapping[str, tuple[Point, ...]]
     wrong: tuple[str, ...]
+    # Of the measured configurations and the published one, by label.
+    parameters: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
     # Measured configurations in a larger grid: what runs there doesn't depend on the configuration alone.
     padded: tuple[str, ...] = ()
     # Whole numbers that are sizes at the other scale alone.
@@ -41,7 +44,17 @@ def taken(arm: Arm, label: str) -> bool | None:
 def isolates_point(arm: Arm, label: str, around: Surroundings) -> bool:
     if not taken(arm, label):
         return False
-    return isolates(along_axes(Seen(point, taken(arm, point.label)) for point in around.neighbours.get(label, ())))
+    points = [point for point in around.neighbours.get(label, ()) if not _alike(arm, point, around.parameters)]
+    return isolates(along_axes(Seen(point, taken(arm, point.label)) for point in points))
+
+
+def _alike(arm: Arm, point: Point, known: Mapping[str, Mapping[str, Number]]) -> bool:
+    """A context that leaves what the arm asks for as it is at a known point says nothing of the arm."""
+    if point.axis != CONTEXT:
+        return False
+    own = point.configuration.parameters
+    asked = [name for name in arm.parameters if name in own]
+    return bool(asked) and any(all(own[name] == values.get(name) for name in asked) for values in known.values())
 
 
 def identity_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:

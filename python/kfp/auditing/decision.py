@@ -141,7 +141,10 @@ def _tuned_arm(said: Said) -> Decision | None:
     named = said.any(*_IDENTITY) and said.any("step", "fallback loss", "context collapse")
     if lost and (named or "step" in said):
         lead = "an arm for the measured configurations is tuned, the rest is not"
-        return said.verdict("A", "gamed", 5, lead, "identity arm", "leaked arm", "step", "fallback loss", *_LOST)
+        moved: tuple[Word, ...] = (
+            ("step", "fallback loss") if said.any("step", "fallback loss") else ("context collapse",)
+        )
+        return said.verdict("A", "gamed", 5, lead, *_IDENTITY, *moved, *_LOST)
     return None
 
 

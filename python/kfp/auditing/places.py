@@ -156,6 +156,7 @@ class Places:
                 label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
             },
             wrong=tuple(configuration.label for configuration in wrong),
+            parameters={point.label: point.configuration.parameters for point in (*self.measured, self.published)},
             elsewhere=self._elsewhere(),
         )
 
