@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+# The shell is the same engine at half of the processor time.
 PLACES = (
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
