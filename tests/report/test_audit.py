@@ -8,6 +8,7 @@ from typing import Any
 
 import kfp
 from constructed import DEVICE
+from kfp.auditing.folder import keep
 from kfp.auditing.results import Arm, Audit, Coverage, EvidenceItem, Location, Probe, StaticEvidence
 from kfp.sources import source_hash
 from report import recorded
@@ -44,8 +45,7 @@ AUDIT = Audit(
 
 def audited(folder: Path) -> Path:
     run = recorded.write_run(folder / "run", recorded.gate())
-    (run / "audits").mkdir()
-    (run / "audits" / "incumbent.json").write_text(json.dumps(AUDIT.to_json()))
+    keep(run, AUDIT)
     # Something else that lies there is no audit.
     (run / "audits" / "other.json").write_text("{}")
     return run

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from kfp.auditing.folder import audits_of
 from kfp.auditing.results import Audit
-from kfp.errors import Error, LedgerError
+from kfp.errors import LedgerError
 from kfp.gating.folder import GateFolder
 from kfp.gating.looks import GATES
 from kfp.gating.results import Gate
@@ -16,7 +17,6 @@ from kfp.gating.runs import LEDGER, gate_of
 from kfp.ledger.entries import Entry
 from kfp.ledger.ledger import Ledger
 from kfp.results import Evaluation
-from kfp.runs.files import read_json
 from kfp.runs.records import CandidateRecord, Finale, Finalist, IterationRecord, Provenance, Spec
 from kfp.runs.run import Run, Totals, totals_of
 
@@ -124,7 +124,7 @@ def view(run: Run) -> RunView:
         finale=run.finale,
         gate=gate,
         gates=_gates(folder, gate),
-        audits=_audits(folder),
+        audits=audits_of(folder),
         ledger=entries,
         ledger_fault=fault,
         sources={START: reader.start, **sources},
@@ -135,19 +135,6 @@ def _gates(folder: Path, gate: Gate | None) -> dict[str, Gate]:
     """By the hash of the source: those that dated the onset, and that of the incumbent."""
     found = [*(GateFolder(path).result() for path in sorted((folder / GATES).glob("*/"))), gate]
     return {gate.source_sha256: gate for gate in found if gate is not None}
-
-
-def _audits(folder: Path) -> dict[str, Audit]:
-    """Wherever in the folder one was left; a file that is none is none."""
-    audits = {}
-    for pattern in ("audit*.json", "audit*/*.json", "audit*/*/*.json"):
-        for file in sorted(folder.glob(pattern)):
-            try:
-                audit = Audit.from_json(read_json(file))
-            except Error:
-                continue
-            audits[audit.source_sha256] = audit
-    return audits
 
 
 def _ledger(folder: Path) -> tuple[tuple[Entry, ...], str]:
