@@ -12,7 +12,7 @@ import numpy as np
 from kfp import _core, bridge, interface, machine
 from kfp.auditing.program.counters import COUNTED, Counted, CountingProgram, reachable, with_counters
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
-from kfp.auditing.program.wording import Wording
+from kfp.auditing.program.wording import Wording, plain_name
 from kfp.auditing.results import Arm, Coverage
 from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error
@@ -145,8 +145,7 @@ def _text(wording: Wording, counted: Counted, side: str) -> str:
     if counted.kind == "switch":
         subject = wording.value(instruction.operands[0])
         return f"{subject} is none of its cases" if side == "default" else f"{subject} == {side.removeprefix('case ')}"
-    table = instruction.operands[0].strip('@"')
-    return f"{table}[{wording.value(instruction.operands[-1])}], {side}"
+    return f"{plain_name(instruction.operands[0])}[{wording.value(instruction.operands[-1])}], {side}"
 
 
 def _kernels_of(translation: Translation) -> dict[str, str]:

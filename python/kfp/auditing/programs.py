@@ -33,8 +33,10 @@ def static(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tuple
     return found, arms_item("E2", found.arms, found.extents, around, found.unknown)
 
 
-def covered(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tuple[Coverage, EvidenceItem]:
-    """E2's dynamic twin."""
+def covered(
+    lab: Lab, places: Places, program: StaticEvidence | None, wrong_at: Sequence[Configuration]
+) -> tuple[Coverage, EvidenceItem]:
+    """E2's dynamic twin. What its arms ask for is known from ``program``."""
     around = places.surroundings(wrong_at)
     where = places.configurations(around, wrong_at)
     task = lab.task
@@ -45,16 +47,23 @@ def covered(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tupl
     found = coverage(lab.bench, task, lab.source, where, seconds=_COVERAGE_SECONDS)
     if found.reason:
         return found, not_possible("E2 coverage", found.reason)
-    return found, arms_item("E2 coverage", found.arms, (), around, ())
+    unclear = program is None or bool(program.unknown) or bool(leaked_arms(program.arms, around))
+    return found, arms_item("E2 coverage", found.arms, (), around, (), may_leak=unclear)
 
 
 def fallbacks(
-    lab: Lab, places: Places, program: StaticEvidence | None, centres: Sequence[tuple[Point, Probe]]
+    lab: Lab,
+    places: Places,
+    program: StaticEvidence | None,
+    counted: Coverage | None,
+    centres: Sequence[tuple[Point, Probe]],
 ) -> EvidenceItem:
     """E3b: the candidate without one of its arms against the candidate, at the measured points that had a gain."""
     around = places.surroundings(())
     known = program.arms if program is not None else ()
     arms = [*identity_arms(known, around), *leaked_arms(known, around)]
+    # Those that nobody could evaluate are known by having been counted alone.
+    arms += identity_arms(counted.arms, around) if counted is not None else []
     points = [point for point, _ in centres]
     texts: list[str] = []
     for arm in list(dict.fromkeys(arms))[:_FALLBACKS]:

@@ -291,7 +291,9 @@ class Session:
         self.static, self.items["E2"] = programs.static(self.lab, self.places, self._wrong_points())
 
     def _coverage(self) -> None:
-        self.coverage, self.items["E2 coverage"] = programs.covered(self.lab, self.places, self._wrong_points())
+        self.coverage, self.items["E2 coverage"] = programs.covered(
+            self.lab, self.places, self.static, self._wrong_points()
+        )
 
     def _wrong_points(self) -> list[Configuration]:
         points = [self.places.published, *self.places.near(), *self.places.untimed]
@@ -357,4 +359,4 @@ class Session:
 
     def _fallbacks(self) -> None:
         centres = [(point, self.gains[point.label]) for point in self._gaining()]
-        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, centres)
+        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 
 from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.module import Function
@@ -60,7 +61,9 @@ class Wording:
     def _value(self, operand: str, depth: int) -> str:
         found = self._definitions.get(operand)
         if found is None:
-            return operand.strip('%@"').removesuffix(".addr")
+            if operand.startswith("@"):
+                return plain_name(operand)
+            return _number(operand) or operand.strip('%"').removesuffix(".addr")
         if depth > _DEEPEST:
             return "…"
         opcode, operands = found.opcode, found.operands
@@ -127,6 +130,13 @@ class Wording:
         if found.detail.startswith('%"struct') or found.detail.startswith("%struct"):
             return f"{base}.{found.name.strip('%')}"
         return f"{base}[{self._value(index, depth + 1)}]"
+
+
+def _number(operand: str) -> str:
+    """A real number, which the compiler writes as bits where a decimal fraction would be inexact."""
+    if not re.fullmatch(r"0x[0-9A-F]{16}", operand):
+        return ""
+    return f"{struct.unpack('>d', bytes.fromhex(operand[2:]))[0]:g}"
 
 
 def plain_name(mangled: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import NOTHING, KernelCode, address
 from kfp.auditing.static.launch import Situation
@@ -225,7 +226,7 @@ def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -
             for label, seen in by_label.items()
         }
         shown = f"{value:g}" if isinstance(value, float) else str(value)
-        shown = value.base.strip('@"') if isinstance(value, values.Pointer) else shown
+        shown = plain_name(value.base) if isinstance(value, values.Pointer) else shown
         sides.append(Side(f"is {shown}", clipped(f"{subject} == {shown}"), (key, "value"), accepts, -1))
     return Predicate(found.name, found.line, kind, places, parameters, tuple(sides))
 

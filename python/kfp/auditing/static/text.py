@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address
 from kfp.auditing.static.launch import geometry_name
@@ -180,7 +181,7 @@ class _Printer:
             return "…"
         if place.space == "launch":
             return geometry_name(place.offset) or "…" if place.offset is not None else "…"
-        name = self.code.names.get(int(place.index), "?") if place.space == "buffer" else str(place.index).strip('@"')
+        name = self.code.names.get(int(place.index), "?") if place.space == "buffer" else plain_name(str(place.index))
         kind = self.code.module.type(found.type)
         if place.offset is None:
             return f"{name}[{self._index(pointer, depth)}]"
