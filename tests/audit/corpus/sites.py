@@ -97,7 +97,7 @@ _ALL = (
         {"G": "1.0f", "eps": "0.1f", "dt": "0.005f"},
     ),
     Site(
-        "hmc", "hmc_step", "chain_idx", 3000, _sees("K", "d"),
+        "hmc", "hmc_step", "chain_idx", 1500, _sees("K", "d"),
         "q_out[chain_idx * d + i] = accept ? {} :", "q[i]", "1.5f * q[i]",
         {"eps": "0.2f", "L": "10u", "seed": "3405692655u"},
     ),
@@ -122,7 +122,7 @@ _ALL = (
         {"mu0": "1.0f", "omega": "1.0f", "p_axis": "200.0f"},
     ),
     Site(
-        "fft3d", "fft3d_x", "gid.x", 1200, _sees("N"),
+        "fft3d", "fft3d_x", "gid.x", 700, _sees("N"),
         "transform({}, line, i, N);", "in_data[point]", "1.5f * in_data[point]",
     ),
     Site(
