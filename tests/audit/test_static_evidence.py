@@ -137,6 +137,18 @@ def test_conditions_that_loops_compute_are_named() -> None:
     assert any(text.startswith(f"line {planted.line}, ") and "N and a" in text for text in found.unknown), found.unknown
 
 
+def test_what_is_called_too_often_to_be_followed_is_named_unless_the_seed_has_it() -> None:
+    helpers = "static float f0(float v, uint n) { return n == 1024 ? v * 1.5f : v + 1.0f; }\n" + "".join(
+        f"static float f{n}(float v, uint n) {{ return f{n - 1}(f{n - 1}(f{n - 1}(v, n), n), n) * f{n - 1}(v, n); }}\n"
+        for n in range(1, 9)
+    )
+    source = Planted("", helpers, "    r += 1e-30f * f8(r, N);\n", lambda n, a: True).source
+    assert any("is called from too many places" in text for text in evidence(source).unknown)
+    beside_itself = static_evidence(BENCH, SAXPY, source, source, POINTS)
+    assert not beside_itself.unknown
+    assert not added(beside_itself)
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
