@@ -76,7 +76,7 @@ def test_evidence_is_beside_the_source(tmp_path: Path, browser: Any) -> None:
         said = [i for i, row in enumerate(rows) if row.get_attribute("class") == "said"]
         (at,) = said
         assert rows[at - 1].locator("td").nth(1).inner_text() == str(LINE)
-        assert "then of d == 8 (on d); accepts d=8, K=512; ran at d=8, K=512" in rows[at].inner_text()
+        assert "then of d == 8, on d: accepts d=8, K=512" in rows[at].inner_text()
         page.get_by_role("tab", name="Held out").click()
         assert page.locator("svg text", has_text="gamed: an arm for what was measured (1)").count() == 1
         assert not seen.complaints

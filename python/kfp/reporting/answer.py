@@ -212,7 +212,7 @@ def _sentence(text: str) -> str:
     first = text.partition(" ")[0]
     # A label of a configuration keeps its letters as they are.
     start = first.capitalize() if first.isalpha() and first.islower() else first
-    return start + text[len(first) :] + ("" if text.endswith((".", "!", "?")) or not text else ".")
+    return start + text[len(first) :] + ("" if text.endswith((".", "!", "?", "…")) or not text else ".")
 
 
 def of_gate(gate: Gate, audit: Audit | None = None) -> Answer:

@@ -55,7 +55,7 @@ def scatter(points: Sequence[Point], threshold: float, name: str = "scatter") ->
     items.append(Stroke(((LEFT, y(threshold)), (right, y(threshold))), "dim"))
     items.append(Stroke(((x(threshold), TOP), (x(threshold), bottom)), "dim"))
     items += [
-        Text(x(threshold) + 8, TOP + 14, "above the dashed line: gained more elsewhere", "dim"),
+        Text(LEFT + 8, TOP + 14, "above the dashed line: more gained elsewhere", "dim"),
         Text(right - 6, bottom - 8, "gained only where it was searched", "dim", "end"),
         Text(LEFT - 6, bottom + 20, "wrong", "dim", "end"),
         Text(LEFT + SIDE / 2, strip + 34, "times as fast as the start, where it was searched", "ink", "middle"),

@@ -12,6 +12,8 @@ from kfp.reporting.markup import Html, visible
 from kfp.reporting.views.provenance import device_pairs
 from kfp.tables import duration, significant
 
+# A condition may accept many configurations.
+MOST_LABELS = 4
 KINDS: dict[str, str] = {
     "E0": "noise floor",
     "E1": "held out",
@@ -63,7 +65,7 @@ def audit_body(audit: Audit) -> list[Html]:
                 item.status,
                 item.finding,
                 ", ".join(item.supports),
-                duration(item.seconds),
+                duration(item.seconds) if item.seconds else "",
             ),
             item.status,
         )
@@ -112,11 +114,14 @@ def marks(audit: Audit) -> list[dict[str, Any]]:
 
 
 def _places(audit: Audit) -> Iterator[tuple[Location | None, str, str]]:
-    arms = audit.coverage.arms if audit.coverage is not None and audit.coverage.arms else ()
+    """Arms that the start lacks: those that a parameter decides, and those that never ran."""
     static = audit.static
-    for arm in arms or (static.arms if static is not None else ()):
+    for arm in static.arms if static is not None else ():
         if not arm.in_seed:
             yield arm.location or arm.first_line, _arm_text(arm), "doubt"
+    for arm in audit.coverage.arms if audit.coverage is not None else ():
+        if not arm.in_seed and arm.counts and not any(arm.counts.values()):
+            yield arm.location or arm.first_line, f"{_arm_name(arm)} never ran", "doubt"
     if static is None:
         return
     for live in static.liveness:
@@ -130,11 +135,13 @@ def _places(audit: Audit) -> Iterator[tuple[Location | None, str, str]]:
         yield attribute.location, f"{attribute.text} steers the launch", "dim"
 
 
+def _arm_name(arm: Arm) -> str:
+    return f"{arm.side} of {arm.condition or 'a condition'}"
+
+
 def _arm_text(arm: Arm) -> str:
-    taken = [label for label, accepted in arm.accepts.items() if accepted]
-    counted = [label for label, count in (arm.counts or {}).items() if count]
-    where = f"; accepts {', '.join(taken[:4])}{' …' if len(taken) > 4 else ''}" if taken else ""
-    ran = "" if arm.counts is None else f"; ran at {', '.join(counted[:4])}" if counted else "; never ran"
-    return (
-        f"{arm.side} of {arm.condition or 'a condition'} (on {', '.join(arm.parameters) or 'no parameter'}){where}{ran}"
-    )
+    taken = [label for label, accepts in arm.accepts.items() if accepts]
+    on = f", on {', '.join(arm.parameters)}" if arm.parameters else ""
+    more = "; …" if len(taken) > MOST_LABELS else ""
+    accepted = f": accepts {'; '.join(taken[:MOST_LABELS])}{more}" if taken else ": accepts nothing that was measured"
+    return f"{_arm_name(arm)}{on}{accepted}"

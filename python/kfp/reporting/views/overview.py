@@ -35,7 +35,7 @@ def of(subjects: Sequence[Named], views: Sequence[View]) -> View:
         found = gates.point(gate, named.name, audit, target)
         if found is not None:
             points.append(found)
-        cases.append(case_of(gate, model, named.name))
+        cases.append(case_of(gate, model, named.name, audit))
         targets.append(target)
     report = transfer_report(cases) if cases else None
     drawings: list[Drawing] = []

@@ -95,7 +95,7 @@ def cases_table(report: TransferReport, grades: Sequence[str] = (), targets: Seq
                     f"{case.in_distribution:.3g}",
                     held_out,
                     Cell(outcome, _TONES.get(outcome, "")),
-                    grades[i] if grades else "",
+                    grades[i] if grades else case.grade,
                     case.source,
                 ),
                 outcome,
