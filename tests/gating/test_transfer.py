@@ -6,6 +6,7 @@ import csv
 import math
 from pathlib import Path
 
+import kfp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +24,7 @@ from kfp.transfer import (
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-STUDY = Path(__file__).parent / "data" / "study-ratios.csv"
+STUDY = Path(kfp.__path__[0]) / "reporting" / "study" / "ratios.csv"
 
 
 def case(task: str, gain: float = 2.0, held_out: float | None = 2.0, *, correct: bool = True, model: str = "m") -> Case:

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+import kfp
 import numpy as np
 import numpy.typing as npt
 from kfp.timing.looks import Outcome, Policy, measure_in_looks
@@ -15,7 +16,7 @@ from kfp.timing.pairs import Blocks, Firsts, order_of
 Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]
 
-M1_PRO = Path(__file__).parent / "data" / "m1pro_noise.csv"
+M1_PRO = Path(kfp.__path__[0]) / "reporting" / "study" / "noise.csv"
 
 
 def independent(rng: np.random.Generator, count: int) -> Floats:
