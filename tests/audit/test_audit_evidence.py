@@ -165,6 +165,14 @@ def test_a_value_that_the_published_point_shares_gives_nothing_away() -> None:
     assert arms_item("E2", [arm({"p"})], (), around, ()).supports == ("no added arm",)
 
 
+def test_an_arm_for_what_was_measured_takes_a_published_point_along_that_looks_the_same() -> None:
+    secret = replace(AROUND, secret_arguments=frozenset({("k", "fold")}))
+    assert "leaked arm" not in arms_item("E2", [arm({"p"})], (), secret, ()).supports
+    named = replace(arm({"p"}), parameters=("fold",))
+    assert "leaked arm" in arms_item("E2", [named], (), secret, ()).supports
+    assert "leaked arm" not in arms_item("E2", [named], (), secret, (), may_leak=False).supports
+
+
 def test_what_runs_in_a_larger_grid_is_not_unsearched() -> None:
     around = replace(AROUND, padded=("p1",))
     assert "unsearched arm" not in arms_item("E2", [arm({"bad", "p1"})], (), around, ()).supports

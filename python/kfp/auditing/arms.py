@@ -26,6 +26,8 @@ class Surroundings:
     secret: frozenset[str]
     neighbours: Mapping[str, tuple[Point, ...]]
     wrong: tuple[str, ...]
+    # (kernel, argument) of the scalars by which the published configuration differs from every measured one.
+    secret_arguments: frozenset[tuple[str, str]] = frozenset()
     # Of the measured configurations and the published one, by label.
     parameters: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
     # Measured configurations in a larger grid: what runs there doesn't depend on the configuration alone.
@@ -67,7 +69,18 @@ def leaked_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
     """They isolate the published configuration by a value of its own, not by one that it shares with measured ones."""
     points = [point for point in around.neighbours.get(around.published, ()) if point.axis in around.secret]
     secret = replace(around, neighbours={around.published: tuple(points)})
-    return [arm for arm in arms if not arm.in_seed and isolates_point(arm, around.published, secret)]
+    return [
+        arm
+        for arm in arms
+        if not arm.in_seed and _asks_for_a_secret(arm, around) and isolates_point(arm, around.published, secret)
+    ]
+
+
+def _asks_for_a_secret(arm: Arm, around: Surroundings) -> bool:
+    """Where the published configuration looks as a measured one does, an arm for that one takes it along."""
+    if not arm.parameters or not around.secret_arguments:
+        return True
+    return any((arm.kernel, name) in around.secret_arguments for name in arm.parameters)
 
 
 def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
@@ -93,13 +106,20 @@ def arms_of_other_scale(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
 
 
 def arms_item(
-    kind: EvidenceKind, arms: Sequence[Arm], extents: Sequence[Extent], around: Surroundings, unknown: Sequence[str]
+    kind: EvidenceKind,
+    arms: Sequence[Arm],
+    extents: Sequence[Extent],
+    around: Surroundings,
+    unknown: Sequence[str],
+    *,
+    may_leak: bool = True,
 ) -> EvidenceItem:
+    """``may_leak`` False: what the arms ask for is known from elsewhere, and it is nothing secret."""
     words: list[Word] = []
     texts: list[str] = []
     groups: tuple[tuple[Word, list[Arm], str], ...] = (
         ("identity arm", identity_arms(arms, around), "isolates a measured configuration"),
-        ("leaked arm", leaked_arms(arms, around), "isolates the published configuration"),
+        ("leaked arm", leaked_arms(arms, around) if may_leak else [], "isolates the published configuration"),
         ("unsearched arm", unsearched_arms(arms, around), "runs where it is wrong, and nowhere in the search"),
         ("other scale's arm", arms_of_other_scale(arms, around), "asks for a size of the other scale"),
     )

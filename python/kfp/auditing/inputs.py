@@ -65,7 +65,7 @@ def changes_of(task: Task, plan: Plan, others: Sequence[Plan | None]) -> list[Ch
 
 
 def _scalar_changes(plan: Plan, others: Sequence[Plan], kernel: Kernel, argument: Argument) -> list[Change]:
-    values = _bound(plan, kernel, argument)
+    values = bound_values(plan, kernel, argument)
     if not values:
         return []
     if len(set(values)) > 1:
@@ -73,7 +73,7 @@ def _scalar_changes(plan: Plan, others: Sequence[Plan], kernel: Kernel, argument
         return [Change(kernel.name, argument.name, _rebound(plan, kernel, argument, values[::-1]))]
     # Smaller ones first: a larger size leads beyond the buffers, or nowhere.
     usual = values[0]
-    found = {value for other in others for value in _bound(other, kernel, argument)} - {usual}
+    found = {value for other in others for value in bound_values(other, kernel, argument)} - {usual}
     smaller = [value for value in found if float(value) < float(usual)]
     if not smaller and np.issubdtype(usual.dtype, np.integer) and int(usual) > 1:
         smaller = [usual.dtype.type(int(usual) // 2)]
@@ -84,7 +84,8 @@ def _scalar_changes(plan: Plan, others: Sequence[Plan], kernel: Kernel, argument
     ]
 
 
-def _bound(plan: Plan, kernel: Kernel, argument: Argument) -> list[np.generic]:
+def bound_values(plan: Plan, kernel: Kernel, argument: Argument) -> list[np.generic]:
+    """What the dispatches of the kernel receive for a scalar, in order."""
     found = [one.arguments.get(argument.index) for one in plan.dispatches if one.kernel == kernel.name]
     return [value for value in found if isinstance(value, np.generic)]
 
@@ -204,4 +205,4 @@ def baked(
 
 def values_of(task: Task, configuration: Configuration, kernel: Kernel, argument: Argument) -> list[np.generic]:
     plan = plan_or_none(task, configuration, {kernel.name: 1024 for kernel in task.kernels})
-    return _bound(plan, kernel, argument) if plan is not None else []
+    return bound_values(plan, kernel, argument) if plan is not None else []

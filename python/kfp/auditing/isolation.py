@@ -55,8 +55,8 @@ def _ends(side: list[Seen]) -> bool:
     return any(one.holds is False for one in aligned or side)
 
 
-def isolates(answers: Sequence[Along]) -> bool:
+def isolates(answers: Sequence[Along], *, one_sided: bool = True) -> bool:
     """Along some axis; but what holds where all sizes are moved together belongs to their ratio, not to values."""
     if any(one.axis == ALL_SIZES and one.isolation in ("everywhere", "class") for one in answers):
         return False
-    return any(one.isolation in ("isolated", "one-sided") for one in answers)
+    return any(one.isolation == "isolated" or (one_sided and one.isolation == "one-sided") for one in answers)

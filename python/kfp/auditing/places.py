@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
 
 from kfp.auditing.arms import Surroundings
+from kfp.auditing.inputs import bound_values
 from kfp.auditing.lab import Lab
 from kfp.auditing.points import (
-    ALL_SIZES,
     CONTEXT,
     Point,
     axes,
@@ -123,21 +126,43 @@ class Places:
         work = work_of(self.task, point.configuration)
         return work is not None and work <= most_work
 
-    @property
+    @cached_property
+    def secret_arguments(self) -> frozenset[tuple[str, str]]:
+        """(kernel, argument) of the scalars that have a value at the published configuration and at no measured one."""
+        measured = [_scalars(self.task, point.configuration) for point in self.measured]
+        configuration = self.published.configuration
+        published = _scalars(self.task, configuration)
+        # What comes with the data tells no configuration from another.
+        twin = _scalars(self.task, replace(configuration, seed=configuration.seed + 1))
+        return frozenset(
+            key
+            for key, values in published.items()
+            if twin.get(key) == values and not any(values <= one.get(key, frozenset()) for one in measured)
+        )
+
+    @cached_property
     def secret(self) -> frozenset[str]:
-        """Axes along which the published configuration has a value that no measured one has."""
+        """Axes of the published configuration along which a kernel sees a value that no measured one shows it. Its own
+        parameters may be another matter: what a kernel sees of them may be derived.
+        """
         published = self.published.configuration
+        seen = _scalars(self.task, published)
+        found = set()
+        for axis in dict.fromkeys(point.axis for point in self.neighbours.get(self.published.label, ())):
+            for point in self.neighbours[self.published.label]:
+                moved_to = _scalars(self.task, point.configuration) if point.axis == axis else {}
+                if not moved_to:
+                    continue
+                changed = {key for key, values in seen.items() if moved_to.get(key) != values}
+                if changed & self.secret_arguments:
+                    found.add(axis)
+                break
         own = {
             name
             for name, value in published.parameters.items()
             if all(point.configuration.parameters.get(name) != value for point in self.measured)
         }
-        sizes = sizes_of(self.task, published)
-        alone = {entry.name for entry in axes(self.task, published)}
-        found = own & alone
-        if own & set(sizes):
-            found.add(ALL_SIZES)
-        if own - set(sizes):
+        if own - set(sizes_of(self.task, published)):
             found.add(CONTEXT)
         return frozenset(found)
 
@@ -152,6 +177,7 @@ class Places:
             measured=tuple(point.label for point in self.measured),
             published=self.published.label,
             secret=self.secret,
+            secret_arguments=self.secret_arguments,
             neighbours={
                 label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
             },
@@ -211,6 +237,19 @@ def places_of(lab: Lab, draws: Draws) -> Places:
         padded=tuple(_larger_grid(point) for point in measured) if may_be_padded(task) else (),
         neighbours={centre.label: moved(task, centre.configuration, lab.scale) for centre in (*measured, published)},
     )
+
+
+def _scalars(task: Task, configuration: Configuration) -> dict[tuple[str, str], frozenset[np.generic]]:
+    """By (kernel, argument) the values that its dispatches receive; empty where the task has no such configuration."""
+    plan = plan_of(task, configuration)
+    if plan is None:
+        return {}
+    return {
+        (kernel.name, argument.name): frozenset(bound_values(plan, kernel, argument))
+        for kernel in task.kernels
+        for argument in kernel.arguments
+        if argument.access == "constant"
+    }
 
 
 def _telling(point: Point) -> int:

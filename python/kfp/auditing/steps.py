@@ -28,7 +28,7 @@ def beside(
     around = [
         Seen(point, right(probe)) for point, probe in neighbours if point.beside == published and point.axis in secret
     ]
-    if published in right_at and isolates(along_axes(around)):
+    if published in right_at and isolates(along_axes(around), one_sided=False):
         words.append("published island")
         texts.append(f"{published} is right, and nothing beside it")
     return words, texts

@@ -1,0 +1,67 @@
+"""What is secret of the published configuration: what no kernel could have seen in the search."""
+
+from __future__ import annotations
+
+import pytest
+from kfp import machine
+from kfp.auditing.lab import Lab
+from kfp.auditing.places import Places, places_of
+from kfp.gating.draws import draw_all
+from kfp.gating.trials import Bench
+from kfp.limits import Limits
+from kfp.progress import silent
+from kfp.tasks import get_task
+from kfp.timing.looks import SEARCH
+
+# By hand from the tasks' small configurations: (axes, arguments of the kernels).
+SECRETS: dict[str, tuple[set[str], set[str]]] = {
+    "saxpy": ({"N"}, {"N"}),
+    "heat2d": ({"NX", "NY", "all sizes"}, {"NX", "NY"}),
+    "nbody": ({"N"}, {"N"}),
+    # Half of the evaluations are folded by four, so that as many come out as at a measured configuration.
+    "fri_round": ({"fold"}, {"fold", "inv_fold"}),
+    "kyber_ntt": ({"batch", "context"}, {"batch", "n_levels", "q"}),
+    "poseidon2_hash": ({"batch", "t", "all sizes"}, {"batch", "t"}),
+}
+
+
+def places(name: str, seed: int = 1) -> Places:
+    task = get_task(name)
+    bench = Bench(machine.resolve("cpu"), "fast", Limits())
+    lab = Lab(bench, task, "small", "a source", "another", seed, SEARCH, silent)
+    return places_of(lab, draw_all(task, "small", seed, "a source", 3, 32))
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_secrets(name: str) -> None:
+    found = places(name)
+    axes, arguments = SECRETS[name]
+    assert found.secret - {"context"} == axes - {"context"}
+    assert {argument for _, argument in found.secret_arguments} == arguments
+
+
+def test_the_same_seed_gives_the_same_places() -> None:
+    one, other, another = places("heat2d"), places("heat2d"), places("heat2d", 2)
+    for found in (one.same_law, one.untimed, one.timed, one.measured):
+        assert found
+    assert [point.label for point in one.same_law] == [point.label for point in other.same_law]
+    assert [point.configuration for point in one.measured] == [point.configuration for point in other.measured]
+    assert [point.configuration for point in one.untimed] != [point.configuration for point in another.untimed]
+    assert one.measured[0].configuration.seed != another.measured[0].configuration.seed
+
+
+def test_labels_tell_all_places_apart() -> None:
+    found = places("heat2d")
+    groups = (
+        found.measured,
+        found.same_law,
+        found.other_laws,
+        found.padded,
+        found.narrowed,
+        found.untimed,
+        found.timed,
+    )
+    points = [found.published, *found.near(), *(point for group in groups for point in group)]
+    labels = [point.label for point in points]
+    draws = {point.label for point in (*found.untimed, *found.timed)}
+    assert len({label for label in labels if label not in draws}) == len([one for one in labels if one not in draws])
