@@ -23,6 +23,7 @@ void remove_word(std::string& line, std::string_view word) {
 
 // Lines of the text with all calls put in line.
 constexpr double most_lines = 12000.0;
+constexpr double least_saved = 600.0;  // what saves less is not worth being left out
 constexpr std::string_view out_of_line_group = "#4294967295";
 
 struct FunctionText {
@@ -62,8 +63,8 @@ public:
             if (total_ <= most_lines) {
                 break;
             }
-            const auto most = std::max_element(copies_.begin(), copies_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-            if (most == copies_.end()) {
+            const auto most = std::max_element(savings_.begin(), savings_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+            if (most == savings_.end() || most->second < least_saved) {
                 break;
             }
             chosen.insert(most->first);
@@ -88,7 +89,7 @@ private:
         }
     }
 
-    // How many lines the copies of each function would take, and all together.
+    // How many lines each function would save, and how many there are.
     void weigh(const std::set<std::string, std::less<>>& apart) {
         std::vector<std::string> callees_first;
         std::set<std::string, std::less<>> seen;
@@ -98,14 +99,14 @@ private:
             }
         }
         std::map<std::string, double, std::less<>> times;
-        copies_.clear();
+        savings_.clear();
         total_ = 0.0;
         for (auto name = callees_first.rbegin(); name != callees_first.rend(); ++name) {
             const FunctionText& function = functions_.find(*name)->second;
             const double copies = is_entry(*name) ? 1.0 : times[*name];
             total_ += copies * function.lines;
             if (!is_entry(*name)) {
-                copies_[*name] = copies * function.lines;
+                savings_[*name] = (copies - 1.0) * function.lines;
             }
             for (const auto& [callee, calls] : function.calls) {
                 times[callee] += copies * calls;
@@ -126,7 +127,7 @@ private:
     }
 
     std::map<std::string, FunctionText, std::less<>> functions_;
-    std::map<std::string, double, std::less<>> copies_;  // lines that all copies of a function would take
+    std::map<std::string, double, std::less<>> savings_;  // lines that one copy of a function instead of all would save
     double total_ = 0.0;
 };
 
