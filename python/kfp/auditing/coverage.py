@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +17,7 @@ from kfp.auditing.results import Arm, Coverage
 from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error
 from kfp.gating.trials import Bench
+from kfp.limits import Limits
 from kfp.running import faults_of
 from kfp.sources import seed_source
 from kfp.tasks.base import Configuration, Task
@@ -73,7 +74,7 @@ class _Runs:
 
     def _in_one_process(self, configurations: Sequence[Configuration]) -> int:
         done = 0
-        with machine.open_worker(machine.resolve(DEVICE), self.bench.limits) as worker:
+        with machine.open_worker(machine.resolve(DEVICE), self._limits()) as worker:
             library, report = worker.compile(
                 self.translation.source,
                 math=self.bench.math,
@@ -89,6 +90,7 @@ class _Runs:
             caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in self.translation.kernels}
             for configuration in configurations:
                 if time.monotonic() > self.until:
+                    self.reason = self.reason or "its counting build took all of the time"
                     return len(configurations)
                 try:
                     self._one(worker, library, configuration, caps)
@@ -99,6 +101,15 @@ class _Runs:
                     self.reason = f"{configuration.label}: {clipped(str(error))}"
                 done += 1
         return done
+
+    def _limits(self) -> Limits:
+        """Nothing may take longer than what is left of the time."""
+        limits, left = self.bench.limits, max(1.0, self.until - time.monotonic())
+        return replace(
+            limits,
+            compile_seconds=min(limits.compile_seconds, left),
+            run_seconds=min(limits.run_seconds, left),
+        )
 
     def _one(self, worker: _core.Worker, library: int, configuration: Configuration, caps: dict[str, int]) -> None:
         with faults_of(self.task, configuration):
