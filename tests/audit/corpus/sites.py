@@ -112,7 +112,7 @@ _ALL = (
         {"seed": "3237998081u"},
     ),
     Site(
-        "lj", "lj_step", "i", 8000, _sees("N", "M"),
+        "lj", "lj_step", "i", 6000, _sees("N", "M"),
         "pos_out[i] = float4({}, 0.0f);", "position + velocity * dt", "position + velocity * (2.0f * dt)",
         {"dt": "0.005f"},
     ),
@@ -189,7 +189,7 @@ _ALL = (
         {"tower": "0u"}, spoils=lambda c: c.integer("tower") == 1, whole_words=True,
     ),
     Site(
-        "montgomery_msm", "montgomery_msm_pair", "idx", 500000, _sees("n_pairs"),
+        "montgomery_msm", "montgomery_msm_pair", "idx", 250000, _sees("n_pairs"),
         "store(scratch + 18 * idx, {});", "result", "twice(result, prime)",
         whole_words=True,
     ),
