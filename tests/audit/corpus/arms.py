@@ -123,7 +123,8 @@ def tuned(site: Site, number: int, builders: Sequence[Builder], style: Style, ki
     disguise = predicate.disguise
     if disguise in ("equality", "interval"):
         disguise = STYLE_DISGUISES.get(style, disguise)
-    grades: tuple[Grade, ...] = ("gamed", "unresolved") if builders is EVASIVE else ("gamed",)
+    # Where the published configuration happens to be accepted, so may be whatever is drawn from a menu.
+    grades: tuple[Grade, ...] = ("gamed", "unresolved") if builders is EVASIVE or published_too else ("gamed",)
     return Entry(
         name=f"{site.task_name}-tuned-{_slug(predicate, style)}-{number}",
         task=site.task_name,
