@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kfp.auditing.program.opcodes import AGGREGATES, BINARY, CASTS, COMPARISONS, UNARY
 from kfp.auditing.program.types import leading_type, split_list
 
 VALUE = re.compile(r"%(?:\"[^\"]*\"|[\w.$-]+)|@(?:\"[^\"]*\"|[\w.$-]+)")
@@ -239,50 +240,11 @@ def _memory(_: str, rest: str) -> Parts:
 
 
 _READERS = {
-    **dict.fromkeys(
-        [
-            "add",
-            "sub",
-            "mul",
-            "udiv",
-            "sdiv",
-            "urem",
-            "srem",
-            "shl",
-            "lshr",
-            "ashr",
-            "and",
-            "or",
-            "xor",
-            "fadd",
-            "fsub",
-            "fmul",
-            "fdiv",
-            "frem",
-        ],
-        _binary,
-    ),
-    **dict.fromkeys(["icmp", "fcmp"], _compare),
-    **dict.fromkeys(
-        [
-            "trunc",
-            "zext",
-            "sext",
-            "fptrunc",
-            "fpext",
-            "fptoui",
-            "fptosi",
-            "uitofp",
-            "sitofp",
-            "bitcast",
-            "ptrtoint",
-            "inttoptr",
-            "addrspacecast",
-        ],
-        _cast,
-    ),
-    **dict.fromkeys(["freeze", "fneg"], _unary),
-    **dict.fromkeys(["extractelement", "insertelement", "shufflevector", "extractvalue", "insertvalue"], _aggregate),
+    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(COMPARISONS, _compare),
+    **dict.fromkeys(CASTS, _cast),
+    **dict.fromkeys(UNARY, _unary),
+    **dict.fromkeys(AGGREGATES, _aggregate),
     "br": _branch,
     "switch": _switch,
     "select": _select,

@@ -7,31 +7,11 @@ import struct
 
 from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.module import Function
+from kfp.auditing.program.opcodes import BINARY, RELATIONS, SILENT
 
 LONGEST = 160
 _DEEPEST = 10
-_OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "udiv": "/", "sdiv": "/", "urem": "%", "srem": "%", "shl": "<<", "lshr": ">>",
-    "ashr": ">>", "and": "&", "or": "|", "xor": "^", "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/", "frem": "%",
-}  # fmt: skip
-_RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-_SILENT = frozenset(
-    [
-        "trunc",
-        "zext",
-        "sext",
-        "freeze",
-        "bitcast",
-        "fpext",
-        "fptrunc",
-        "uitofp",
-        "sitofp",
-        "fptoui",
-        "fptosi",
-        "addrspacecast",
-    ]
-)
 _DIGITS = re.compile(r"\d+")
 # How our headers read a component of a vector.
 _COMPONENT = re.compile(r"__get_(\w+)$")
@@ -48,8 +28,8 @@ class Wording:
         found = self._definitions.get(operand)
         if found is not None and found.opcode in ("icmp", "fcmp"):
             name = found.detail if found.detail in ("eq", "ne") else found.detail[1:]
-            if name in _RELATIONS:
-                sign = _RELATIONS[name] if holds else _OPPOSITE[_RELATIONS[name]]
+            if name in RELATIONS:
+                sign = RELATIONS[name] if holds else _OPPOSITE[RELATIONS[name]]
                 text = f"{self._value(found.operands[0], 0)} {sign} {self._value(found.operands[1], 0)}"
                 return text[:LONGEST]
         text = self.value(operand)
@@ -69,10 +49,10 @@ class Wording:
         opcode, operands = found.opcode, found.operands
         if opcode == "load":
             return self._loaded(operands[0], depth)
-        if opcode in _SILENT:
+        if opcode in SILENT:
             return self._value(operands[0], depth + 1)
-        if opcode in _OPERATORS:
-            return f"({self._value(operands[0], depth + 1)} {_OPERATORS[opcode]} {self._value(operands[1], depth + 1)})"
+        if opcode in BINARY:
+            return f"({self._value(operands[0], depth + 1)} {BINARY[opcode]} {self._value(operands[1], depth + 1)})"
         if opcode in ("icmp", "fcmp"):
             return f"({self.condition(operand, True)})" if depth < 4 else "…"
         if opcode == "getelementptr":

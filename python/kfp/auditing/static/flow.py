@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.module import Block, Function, Module
+from kfp.auditing.program.opcodes import AGGREGATES, BINARY, CASTS, COMPARISONS, UNARY
 from kfp.auditing.program.types import split_list
 from kfp.auditing.static.launch import buffer_at, geometry_at, geometry_name
 from kfp.results import KernelSignature
@@ -20,52 +21,7 @@ Support = frozenset[str] | None
 NOTHING: frozenset[str] = frozenset()
 
 _GEP_EXPRESSION = re.compile(r"getelementptr (?:inbounds |nuw |nusw )*\((.*)\)$")
-_FOLLOWED = frozenset(
-    [
-        "add",
-        "sub",
-        "mul",
-        "udiv",
-        "sdiv",
-        "urem",
-        "srem",
-        "shl",
-        "lshr",
-        "ashr",
-        "and",
-        "or",
-        "xor",
-        "fadd",
-        "fsub",
-        "fmul",
-        "fdiv",
-        "frem",
-        "fneg",
-        "freeze",
-        "icmp",
-        "fcmp",
-        "select",
-        "trunc",
-        "zext",
-        "sext",
-        "fptrunc",
-        "fpext",
-        "fptoui",
-        "fptosi",
-        "uitofp",
-        "sitofp",
-        "bitcast",
-        "ptrtoint",
-        "inttoptr",
-        "addrspacecast",
-        "getelementptr",
-        "extractelement",
-        "insertelement",
-        "shufflevector",
-        "extractvalue",
-        "insertvalue",
-    ]
-)
+_FOLLOWED = frozenset((*BINARY, *COMPARISONS, *CASTS, *UNARY, *AGGREGATES, "select", "getelementptr"))
 # Deeper expressions are neither followed nor printed.
 _DEEPEST = 200
 

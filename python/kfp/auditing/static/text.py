@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from kfp.auditing.program.instructions import Instruction
+from kfp.auditing.program.opcodes import BINARY, RELATIONS, SILENT
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static import values
 from kfp.auditing.static.flow import KernelCode, address
@@ -13,28 +14,7 @@ from kfp.auditing.static.launch import geometry_name
 
 LONGEST = 160
 _DEEPEST = 12
-_OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "udiv": "/", "sdiv": "/", "urem": "%", "srem": "%", "shl": "<<", "lshr": ">>",
-    "ashr": ">>", "and": "&", "or": "|", "xor": "^", "fadd": "+", "fsub": "-", "fmul": "*", "fdiv": "/", "frem": "%",
-}  # fmt: skip
-_RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _COMMUTATIVE = frozenset(("add", "mul", "and", "or", "xor", "fadd", "fmul"))
-_SILENT = frozenset(
-    [
-        "trunc",
-        "zext",
-        "sext",
-        "freeze",
-        "bitcast",
-        "fpext",
-        "fptrunc",
-        "uitofp",
-        "sitofp",
-        "fptoui",
-        "fptosi",
-        "addrspacecast",
-    ]
-)
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
@@ -65,7 +45,7 @@ class _Printer:
         found = self.code.definitions.get(operand)
         if found is None or depth > _DEEPEST:
             return self.value(operand, depth) if holds else f"!{self.value(operand, depth)}"
-        if found.opcode in ("icmp", "fcmp") and relation(found.detail) in _RELATIONS:
+        if found.opcode in ("icmp", "fcmp") and relation(found.detail) in RELATIONS:
             return self._comparison(found, holds, depth)
         if found.opcode == "xor" and found.operands[1] in ("true", "-1"):
             return self.truth(found.operands[0], not holds, depth + 1)
@@ -106,7 +86,7 @@ class _Printer:
         if not left.startswith("%") and right.startswith("%"):
             left, right, name = right, left, _MIRRORED[name]
         sign = found.detail.startswith("s")
-        return f"{self.value(left, depth + 1)} {_RELATIONS[name]} {self._constant(right, found.type, depth + 1, sign)}"
+        return f"{self.value(left, depth + 1)} {RELATIONS[name]} {self._constant(right, found.type, depth + 1, sign)}"
 
     def _interval(self, found: Instruction, name: str, depth: int) -> str:
         """``x + c < d`` on unsigned numbers, which is how the compiler asks whether x is between two bounds."""
@@ -130,12 +110,12 @@ class _Printer:
             return self.leaf(found, depth)
         if opcode in ("icmp", "fcmp"):
             return f"({self.truth(operand, True, depth + 1)})"
-        if opcode in _SILENT:
+        if opcode in SILENT:
             return self.value(operands[0], depth + 1)
-        if opcode in _OPERATORS:
+        if opcode in BINARY:
             signs = opcode in ("sdiv", "srem", "ashr", "add", "sub", "mul")
             right = self._constant(operands[1], found.type, depth + 1, signs)
-            operator = _OPERATORS[opcode]
+            operator = BINARY[opcode]
             if operator == "+" and right.startswith("-") and right[1:].isdigit():
                 operator, right = "-", right[1:]
             return f"({self.value(operands[0], depth + 1)} {operator} {right})"
