@@ -34,7 +34,11 @@ kernel void chain(device float* out [[buffer(0)]], constant uint& steps [[buffer
     out[i] = sum;
 }
 """
-THREADS = 512
+# Of kernels that last longer, and of one of microseconds: with more it has too few steps to leave 3 % of them out.
+THREADS, FEW_THREADS = 512, 8
+# Long enough for any clock; so many of them that the fastest was not disturbed.
+SAMPLE_SECONDS = 2e-3
+LINE_SAMPLES = 40
 KERNELS = {"5 µs": 5e-6, "100 µs": 1e-4, "2 ms": 2e-3, "20 ms": 2e-2}
 WARM_UPS, MEASURED = 3, 10
 
@@ -55,20 +59,41 @@ class Arms:
     def __init__(self, worker: _core.Worker, library: int, seconds: float) -> None:
         self.worker = worker
         self.library = library
-        steps = 1000
+        self.threads = THREADS if seconds > 2e-5 else FEW_THREADS
+        steps = 100
         while (took := self._seconds(self._prepare(steps))) < seconds / 2 and steps < 1 << 28:
             steps *= 2
         self.steps = max(1, round(steps * seconds / took))
         self.reference = self._prepare(self.steps)
+        self._at_once = max(1, round(SAMPLE_SECONDS / seconds))
+        self._fixed, self._per_step = self._line()
 
     def candidate(self, gain: float) -> int:
-        """An execution that has ``gain`` times less to do."""
-        return self._prepare(round(self.steps / gain), shares=self.reference)
+        """An execution that takes ``gain`` times less, or a little further off: steps are whole.
+
+        The start of a kernel takes time as well, of one of 5 µs the most: a share less of the steps is not that share
+        less of the time.
+        """
+        if gain == 1.0:
+            return self._prepare(self.steps, shares=self.reference)
+        seconds = self._fixed + self._per_step * self.steps
+        steps = (seconds / gain - self._fixed) / self._per_step
+        whole = math.floor(steps) if gain > 1 else math.ceil(steps)
+        return self._prepare(max(1, whole), shares=self.reference)
+
+    def _line(self) -> tuple[float, float]:
+        """Seconds of a start, and of each step: from the fastest runs with all the steps and with half of them."""
+        half = self.steps // 2
+        executions = [self.reference, self._prepare(half, shares=self.reference)]
+        samples, _ = self.worker.sample(executions, [0, 1] * LINE_SAMPLES, self._at_once)
+        whole, less = (float(samples[arm::2].min()) / self._at_once for arm in (0, 1))
+        per_step = (whole - less) / (self.steps - half)
+        return whole - per_step * self.steps, per_step
 
     def _prepare(self, steps: int, shares: int | None = None) -> int:
-        grid, threadgroup = linear(THREADS, 256)
+        grid, threadgroup = linear(self.threads, min(self.threads, 256))
         dispatch = Dispatch("chain", {0: "out", 1: np.uint32(steps)}, grid, threadgroup)
-        plan = Plan((blank("out", (THREADS,), np.float32),), (dispatch,), {})
+        plan = Plan((blank("out", (self.threads,), np.float32),), (dispatch,), {})
         return self.worker.prepare(self.library, bridge.plan(plan), shares=shares)
 
     def _seconds(self, execution: int) -> float:
