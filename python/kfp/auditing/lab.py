@@ -15,7 +15,7 @@ from kfp.comparison import compare
 from kfp.errors import Error
 from kfp.gating.draws import Drawn, randomness
 from kfp.gating.results import Trial
-from kfp.gating.trials import Bench, try_all
+from kfp.gating.trials import Bench, trial_of, try_all
 from kfp.gating.variations import PLAIN, varied
 from kfp.progress import OnProgress
 from kfp.tasks.base import Scale, Task
@@ -100,7 +100,7 @@ class Lab:
         try:
             return try_all(self.bench, self.task, source, drawn, self.progress)
         except Error as error:
-            return [_faulty(one, str(error)) for one in drawn]
+            return [trial_of(one, False, False, "protocol", str(error)) for one in drawn]
 
     def in_pairs(
         self,
@@ -165,22 +165,6 @@ class Lab:
 
 def _unanswered(trial: Trial) -> bool:
     return trial.verdict == "crash" and trial.detail.startswith("not run:")
-
-
-def _faulty(drawn: Drawn, reason: str) -> Trial:
-    configuration, variation = drawn.configuration, drawn.variation
-    return Trial(
-        label=configuration.label,
-        parameters=configuration.parameters,
-        seed=configuration.seed,
-        law=variation.law,
-        padding=variation.padding,
-        narrowing=variation.narrowing,
-        checked=False,
-        counts=False,
-        verdict="protocol",
-        detail=reason,
-    )
 
 
 def _untimed(point: Point, trial: Trial) -> Probe:

@@ -57,11 +57,11 @@ def _in_one_process(
         if not compilation.ok or problems:
             verdict: Verdict = "pipeline error" if problems else compilation.verdict
             reason = "; ".join(problems) or compilation.reason
-            return [_trial(drawn, checked, True, verdict, reason) for drawn in draws]
+            return [trial_of(drawn, checked, True, verdict, reason) for drawn in draws]
         assert compilation.library is not None
         for index, drawn in enumerate(draws):
             if worker.closed:
-                found.append(_trial(drawn, checked, False, *_NO_ANSWER))
+                found.append(trial_of(drawn, checked, False, *_NO_ANSWER))
                 continue
             if drawn.variation.narrowing and not _can_be_narrowed(task, other, drawn, bench, compilation):
                 continue
@@ -75,7 +75,7 @@ def _in_one_process(
                 checked=checked,
                 progress=lambda stage, i=index, d=drawn: tell(i, d),  # type: ignore[misc]
             )
-            found.append(_trial(drawn, checked, not drawn.variation.narrowing, run.verdict, run.result.detail))
+            found.append(trial_of(drawn, checked, not drawn.variation.narrowing, run.verdict, run.result.detail))
     return found
 
 
@@ -93,7 +93,8 @@ def _can_be_narrowed(task: Task, other: Task, drawn: Drawn, bench: Bench, compil
     return any(one.threadgroup != two.threadgroup for one, two in pairs)
 
 
-def _trial(drawn: Drawn, checked: bool, counts: bool, verdict: Verdict, detail: str) -> Trial:
+def trial_of(drawn: Drawn, checked: bool, counts: bool, verdict: Verdict, detail: str) -> Trial:
+    """The record of one run of ``drawn``."""
     configuration, variation = drawn.configuration, drawn.variation
     return Trial(
         label=configuration.label,
