@@ -68,7 +68,8 @@ def test_the_ladder_releases_improvements_alone(tmp_path: Path) -> None:
     assert honest.gate is None
     assert (honest.best_before, honest.looks) == (0.0, 3)
     (result,) = [file for file in (tmp_path / GATES).glob("*/result.json") if file.stat().st_size > 20_000]
-    phi = json.loads(result.read_text())["phi"]
+    # On a loaded machine a probe of the ceiling can be slower than the kernel; the policies' values end at 1.
+    phi = min(json.loads(result.read_text())["phi"], 1.0)
     step = 0.05
     assert honest.released == pytest.approx(step * round(phi / step) if phi > step else 0.0)
     assert honest.spent > honest.bits
