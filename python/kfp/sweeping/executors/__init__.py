@@ -1,0 +1,1 @@
+"""Where the workers of a sweep run: this machine, a dask cluster, Slurm."""
