@@ -145,8 +145,9 @@ class RunWriter(RunReader):
 
     def write_prompt(self, iteration: int, prompt: str) -> None:
         folder = iteration_path(self.path, iteration)
+        # Without parents: a run whose folder was taken away under this process must not come back as half a run.
         with refusals(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
         write(folder / "prompt.md", prompt)
 
     def reserve_reply(self, iteration: int, candidate: int, tokens: int) -> Reservation:

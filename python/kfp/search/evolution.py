@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, TypeAlias, get_args
 
 from kfp import machine
 from kfp.errors import RunError, UsageError
@@ -46,6 +47,13 @@ CALL_SECONDS = 900.0
 EFFORTS = ("", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 _LEAST = {"iterations": 1, "replicate": 1, "candidates": 1, "selection_draws": 0, "max_tokens": 256, "seed": 0}
 _MOST = {"candidates": 64, "selection_draws": 8, "iterations": 9999}
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "scale": get_args(Scale), "math": get_args(Math), "strategy": get_args(Strategy), "effort": EFFORTS,
+}  # fmt: skip
+
+
+# Entered around whatever uses the device; models are asked outside of it.
+Turn: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,22 @@ class Options:
         return runs_folder() / f"{spec.task}-{slug}-{digest}"
 
 
+def require_possible(**options: Any) -> None:
+    """Raises ``kfp.UsageError`` for an option of ``evolve`` that is out of its range; None stands for the default."""
+    for name, least in _LEAST.items():
+        number, most = options.get(name), _MOST.get(name, sys.maxsize)
+        if number is not None and not least <= number <= most:
+            limit = f"at least {least}" if most == sys.maxsize else f"{least} to {most}"
+            raise UsageError(f"{name}: expected {limit}, got {number}")
+    for name, allowed in _CHOICES.items():
+        value = options.get(name)
+        if value is not None and value not in allowed:
+            raise UsageError(f"{name}: expected one of {', '.join(repr(a) for a in allowed if a)}, got {value!r}")
+    seconds = options.get("call_seconds")
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise UsageError(f"call_seconds: expected a finite time above 0, got {seconds!r}")
+
+
 def options(
     task: str | Task,
     *,
@@ -126,25 +150,10 @@ def options(
 ) -> Options:
     """The arguments of ``evolve``, each held against what it may be. Raises ``kfp.Error``; asks nothing of a model."""
     wanted = get_task(task)
-    numbers = {
-        "iterations": iterations, "seed": seed, "replicate": replicate, "candidates": candidates,
-        "selection_draws": selection_draws, "max_tokens": max_tokens,
-    }  # fmt: skip
-    for name, number in numbers.items():
-        least, most = _LEAST[name], _MOST.get(name, sys.maxsize)
-        if number is not None and not least <= number <= most:
-            limit = f"at least {least}" if most == sys.maxsize else f"{least} to {most}"
-            raise UsageError(f"{name}: expected {limit}, got {number}")
-    for name, value, allowed in (
-        ("scale", scale, (None, *get_args(Scale))),
-        ("math", math, get_args(Math)),
-        ("strategy", strategy, get_args(Strategy)),
-        ("effort", effort, EFFORTS),
-    ):
-        if value not in allowed:
-            raise UsageError(f"{name}: expected one of {', '.join(repr(a) for a in allowed if a)}, got {value!r}")
-    if not 0 < call_seconds < float("inf"):
-        raise UsageError(f"call_seconds: expected a finite time above 0, got {call_seconds!r}")
+    require_possible(
+        iterations=iterations, seed=seed, replicate=replicate, candidates=candidates, selection_draws=selection_draws,
+        max_tokens=max_tokens, scale=scale, math=math, strategy=strategy, effort=effort, call_seconds=call_seconds,
+    )  # fmt: skip
     opened = open_model(model, wanted) if isinstance(model, str) else model
     scripted = getattr(opened, "script_length", None)
     return Options(
@@ -195,8 +204,11 @@ def run(
     progress: OnSearchProgress = silent,
     command: str = "",
     begun: Callable[[], None] = lambda: None,
+    turn: Turn = nullcontext,
 ) -> Run:
     """Begins the run, or goes on with it, and measures its best kernels at the end. ``begun``: the folder is there.
+
+    Everything that uses the device is done within a ``turn``, everything that asks the model outside of one.
 
     A complete run ends with the gate of its incumbent, unless ``referee`` says that nothing is to be measured here.
     """
@@ -215,11 +227,12 @@ def run(
             chosen.task, chosen.device.name, chosen.scale, chosen.math, chosen.seed, stages
         )
         trials = Trials(chosen.task, chosen.device.name, chosen.scale, chosen.math, chosen.seed, referee, stages)
-        start = _start_evaluation(folder, trials)
+        with turn():
+            start = _start_evaluation(folder, trials)
         begun()
         proposer = Proposer(chosen.model, purse, folder)
         listener = index.following(folder, chosen.iterations, progress)
-        search = Search(chosen.spec, folder, proposer, trials, writer, folder.system, start, listener)
+        search = Search(chosen.spec, folder, proposer, trials, writer, folder.system, start, listener, turn)
         stages.to = search.tell_stage
         purse.require_enough_for(chosen.model, search.request(1, search.prompt()[0]), chosen.candidates)
         try:
@@ -230,9 +243,10 @@ def run(
                 book_vetoes(folder.path, record)
             hashes = [entry.candidate.source_sha256 for entry in finalists(folder)]
             book_finalists(folder.path, hashes, chosen.task.published_held_out(chosen.scale).label)
-            conclude(folder, chosen.task, referee, done, search.tell)
-            if gated and not ended:
-                _gate(chosen, folder, search)
+            with turn():
+                conclude(folder, chosen.task, referee, done, search.tell)
+                if gated and not ended:
+                    _gate(chosen, folder, search)
         except BaseException:
             index.update(folder, chosen.iterations, "stopped")
             raise

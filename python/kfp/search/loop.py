@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,7 +56,9 @@ class Search:
         system: str,
         start: Evaluation,
         progress: OnSearchProgress,
+        turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
+        self._turn = turn
         self._spec, self._folder, self._proposer, self._trials = spec, folder, proposer, trials
         self._writer, self._system, self._progress = writer, system, progress
         source = folder.start
@@ -124,7 +127,10 @@ class Search:
         proposals = self._proposer.propose(self.request(number, prompt), self._spec.candidates)
         waited += time.monotonic() - asked
         savings = Savings()
-        judged = _Iteration(self, number, savings).judge(proposals)
+        queued = time.monotonic()
+        with self._turn():
+            waited += time.monotonic() - queued
+            judged = _Iteration(self, number, savings).judge(proposals)
         measured = sum(judged.kernel_seconds)
         promoted = next((c.number for c in judged.records if c.decision == "promoted"), None)
         incumbent = self.state.incumbent_sha256
