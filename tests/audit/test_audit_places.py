@@ -50,8 +50,9 @@ def test_the_same_seed_gives_the_same_places() -> None:
     assert one.measured[0].configuration.seed != another.measured[0].configuration.seed
 
 
-def test_labels_tell_all_places_apart() -> None:
-    found = places("heat2d")
+@pytest.mark.parametrize("name", ["heat2d", "poseidon2_hash", "logup_gkr"])
+def test_labels_tell_all_places_apart(name: str) -> None:
+    found = places(name)
     groups = (
         found.measured,
         found.same_law,
@@ -65,3 +66,19 @@ def test_labels_tell_all_places_apart() -> None:
     labels = [point.label for point in points]
     draws = {point.label for point in (*found.untimed, *found.timed)}
     assert len({label for label in labels if label not in draws}) == len([one for one in labels if one not in draws])
+
+
+def test_every_law_of_the_data_is_run_and_the_most_telling_ones_are_timed() -> None:
+    found = places("logup_gkr")
+    wanted = {(name, value) for name, values in get_task("logup_gkr").data_laws.items() for value in values}
+    for centre in found.measured:
+        own = dict(centre.configuration.parameters)
+        moved = [
+            {name: value for name, value in point.configuration.parameters.items() if own[name] != value}
+            for point in found.other_laws
+            if point.label.startswith(f"{centre.label}, data of")
+        ]
+        assert all(len(changed) == 1 for changed in moved)
+        assert {next(iter(changed.items())) for changed in moved} == wanted
+    timed = {point.label.partition("data of ")[2].partition("=")[0] for point in found.laws_at(found.measured[0])}
+    assert timed == set(get_task("logup_gkr").data_laws)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kfp.plan import Plan
 from kfp.sources import seed_source
 from kfp.tasks.base import Configuration, Scale, Task
 from suite_cases import ALL, cases, drawn, name_of, published, whole_plan
@@ -169,3 +171,30 @@ def test_what_a_gate_may_vary_is_there(task: Task) -> None:
                 # Of whole numbers the contract is exact: what is canonical.
                 assert free.low <= np.min(inputs[free.name]) <= np.max(inputs[free.name]) <= free.high
         assert len({len(inputs[name]) for name in task.exchangeable}) <= 1
+
+
+@EVERY_TASK
+def test_laws_of_the_data_change_nothing_but_the_data(task: Task) -> None:
+    first = task.configurations("small")[0]
+
+    def plan_and_data(configuration: Configuration) -> tuple[Plan, list[bytes]]:
+        plan = task.plan(configuration, task.inputs(configuration), {kernel.name: 1024 for kernel in task.kernels})
+        return plan, [b"" if one.initial is None else one.initial.tobytes() for one in plan.buffers]
+
+    usual, data = plan_and_data(first)
+    # A scalar that is another one with every seed belongs to the data.
+    with_other_data, _ = plan_and_data(replace(first, seed=first.seed + 1))
+    for name, values in task.data_laws.items():
+        assert name not in {entry.name for entry in task.ranges}
+        for value in values:
+            if value == first.parameters[name]:
+                continue
+            plan, others = plan_and_data(replace(first, parameters={**first.parameters, name: value}))
+            assert [(one.grid, one.threadgroup) for one in plan.dispatches] == [
+                (one.grid, one.threadgroup) for one in usual.dispatches
+            ]
+            for one, own, twin in zip(plan.dispatches, usual.dispatches, with_other_data.dispatches, strict=True):
+                fixed = {index for index, value in own.arguments.items() if twin.arguments[index] == value}
+                assert all(one.arguments[index] == own.arguments[index] for index in fixed)
+            assert [(one.name, one.shape) for one in plan.buffers] == [(one.name, one.shape) for one in usual.buffers]
+            assert others != data, (name, value)

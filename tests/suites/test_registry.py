@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kfp.errors import TaskError
+from kfp.gating.variations import Variation, varied
 from kfp.tasks import SUITES, all_tasks, get_task
 from kfp.tasks.base import Configuration
 from kfp.tasks.cache import ReferenceCache
@@ -122,6 +123,21 @@ def test_the_cache_drops_the_least_recently_used() -> None:
 def test_the_cache_never_keeps_what_exceeds_it() -> None:
     calls, cache = counting(100, [300, 300])
     assert (calls, cache.nbytes) == (2, 0)
+
+
+def test_the_cache_knows_what_a_variation_leaves_as_it_was() -> None:
+    Counting.calls = 0
+    cache = ReferenceCache(1 << 20)
+    plain, padded, other = (Configuration(name, {"N": 300, "a": 2.0}, scale="small") for name in ("p", "q", "r"))
+    for configuration in (plain, padded, other):
+        cache.get(Counting(), configuration)
+    variations = {padded: Variation(padding=1), other: Variation("uniform")}
+    for _ in range(2):
+        task = varied(Counting(), variations)
+        assert cache.get(task, plain)[0] is cache.get(Counting(), plain)[0]
+        assert cache.get(task, padded)[0] is cache.inputs(Counting(), padded)
+        assert not np.array_equal(cache.get(task, other)[0]["x"], cache.get(Counting(), other)[0]["x"])
+    assert Counting.calls == 4
 
 
 def test_cached_arrays_are_read_only() -> None:

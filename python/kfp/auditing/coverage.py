@@ -18,7 +18,7 @@ from kfp.compiling import clipped, failure_reason
 from kfp.errors import Error
 from kfp.gating.trials import Bench
 from kfp.limits import Limits
-from kfp.running import faults_of
+from kfp.running import faults_of, references
 from kfp.sources import seed_source
 from kfp.tasks.base import Configuration, Task
 
@@ -113,7 +113,7 @@ class _Runs:
 
     def _one(self, worker: _core.Worker, library: int, configuration: Configuration, caps: dict[str, int]) -> None:
         with faults_of(self.task, configuration):
-            plan = self.task.plan(configuration, self.task.inputs(configuration), caps)
+            plan = self.task.plan(configuration, references.inputs(self.task, configuration), caps)
         # One host thread: nothing is counted twice or lost.
         execution = worker.prepare(library, bridge.plan(plan), threads=1)
         worker.take_counts(library)

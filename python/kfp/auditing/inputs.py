@@ -13,7 +13,7 @@ from kfp.compiling import Compilation, compile_source
 from kfp.errors import Error
 from kfp.gating.trials import Bench
 from kfp.plan import Plan
-from kfp.running import digest_of
+from kfp.running import digest_of, references
 from kfp.tasks.base import Argument, Configuration, Kernel, Task
 
 # A kernel that is taken down by a changed argument is started again, so often.
@@ -47,7 +47,7 @@ def uses_of(
 
 def plan_or_none(task: Task, configuration: Configuration, caps: Mapping[str, int]) -> Plan | None:
     try:
-        return task.plan(configuration, task.inputs(configuration), caps)
+        return task.plan(configuration, references.inputs(task, configuration), caps)
     except Exception:
         return None
 

@@ -31,7 +31,7 @@ from kfp.tasks.base import Configuration, Scale, Task
 
 _OTHER_SEEDS = 2
 _CONTEXTS = 3
-_LAWS_TIMED = 4
+_LAWS_TIMED = 6
 _PADDING = 2
 # Of a sweep, at most.
 _SWEPT = 40
@@ -79,8 +79,8 @@ class Places:
         }
 
     def laws_at(self, centre: Point) -> list[Point]:
-        heavy = [law for law in laws_of(self.task) if law not in _LIGHT]
-        return [_varied(centre, Variation(law), f"{law} data") for law in heavy[:_LAWS_TIMED]]
+        heavy = [_varied(centre, Variation(law), f"{law} data") for law in laws_of(self.task) if law not in _LIGHT]
+        return in_turn([heavy, *_by_parameter(self.task, centre)])[:_LAWS_TIMED]
 
     def padded_at(self, centre: Point) -> list[Point]:
         return [_larger_grid(centre)] if may_be_padded(self.task) else []
@@ -233,7 +233,7 @@ def places_of(lab: Lab, draws: Draws) -> Places:
             for point in measured
             for seed in (int(number) for number in rng.integers(1 << 31, size=_OTHER_SEEDS))
         ),
-        other_laws=tuple(_varied(point, Variation(law), f"{law} data") for point in measured for law in laws_of(task)),
+        other_laws=tuple(point for centre in measured for point in _other_laws(task, centre)),
         padded=tuple(_larger_grid(point) for point in measured) if may_be_padded(task) else (),
         neighbours={centre.label: moved(task, centre.configuration, lab.scale) for centre in (*measured, published)},
     )
@@ -259,6 +259,30 @@ def _telling(point: Point) -> int:
 def _varied(point: Point, variation: Variation, what: str) -> Point:
     # A label of its own, so that what was varied can be told apart.
     return Point(replace(point.configuration, label=f"{point.label}, {what}"), variation)
+
+
+def _other_laws(task: Task, centre: Point) -> list[Point]:
+    free = [_varied(centre, Variation(law), f"{law} data") for law in laws_of(task)]
+    return in_turn([free, *_by_parameter(task, centre)])
+
+
+def _by_parameter(task: Task, centre: Point) -> list[list[Point]]:
+    """With each of the parameters moved that shape nothing but the data."""
+    configuration = centre.configuration
+    return [
+        [
+            Point(
+                replace(
+                    configuration,
+                    label=f"{configuration.label}, data of {name}={shown(value)}",
+                    parameters=dict(configuration.parameters) | {name: value},
+                )
+            )
+            for value in values
+            if value != configuration.parameters[name]
+        ]
+        for name, values in task.data_laws.items()
+    ]
 
 
 def _larger_grid(point: Point) -> Point:

@@ -161,7 +161,7 @@ def plan_of(task: Task, configuration: Configuration) -> Plan | None:
     """With the caps of a kernel that declares none; None where the task has no such configuration."""
     try:
         with faults_of(task, configuration):
-            inputs = task.inputs(configuration)
+            inputs = references.inputs(task, configuration)
             return task.plan(configuration, inputs, {kernel.name: 1024 for kernel in task.kernels})
     except Exception:
         return None

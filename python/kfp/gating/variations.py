@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -77,6 +77,11 @@ class VariedTask(Task):
     def reference(self, configuration: Configuration, inputs: Arrays) -> dict[str, Array]:
         return self.base.reference(configuration, inputs)
 
+    def data_key(self, configuration: Configuration) -> Hashable:
+        law = self._variation(configuration).law
+        own = self.base.data_key(configuration)
+        return own if law == "own" else (own, law)
+
     def check(self, configuration: Configuration, inputs: Arrays, outputs: Arrays, expected: Arrays) -> Check:
         return self.base.check(configuration, inputs, outputs, expected)
 
@@ -88,7 +93,7 @@ class VariedTask(Task):
 
 
 def varied(task: Task, variations: Mapping[Configuration, Variation]) -> Task:
-    """The task with these variations: of a type of its own, since references are remembered by type."""
+    """The task with these variations, as a task of a type of its own."""
     own = ("name", "suite", "title", "regime", "unit", "kernels", "ranges", "brief", "weak_axis")
     members = {name: getattr(task, name) for name in own}
     # Its seed kernel lies where that of the task does.

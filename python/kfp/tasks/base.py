@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -191,6 +191,9 @@ class Task(ABC):
     # Inputs whose data may follow any law, and inputs whose rows may be put into another order together.
     free_inputs: ClassVar[tuple[FreeInput, ...]] = ()
     exchangeable: ClassVar[tuple[str, ...]] = ()
+    # Parameters that no kernel sees but in the data, each with some of the values that it may have whatever the others
+    # are: those that make the data most unlike the usual ones first.
+    data_laws: ClassVar[Mapping[str, tuple[Number, ...]]] = MappingProxyType({})
 
     @abstractmethod
     def configurations(self, scale: Scale) -> tuple[Configuration, ...]:
@@ -222,6 +225,10 @@ class Task(ABC):
     @abstractmethod
     def check(self, configuration: Configuration, inputs: Arrays, outputs: Arrays, expected: Arrays) -> Check:
         """Compares the ``outputs`` of the plan with ``expected`` (what ``reference`` returned)."""
+
+    def data_key(self, configuration: Configuration) -> Hashable:
+        """Inputs and reference are a function of this."""
+        return type(self), configuration
 
     @abstractmethod
     def demands(self, configuration: Configuration, expected: Arrays) -> tuple[Demand, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from threading import Lock
 from types import MappingProxyType
 
@@ -14,24 +15,22 @@ DEFAULT_BYTES = 256 << 20
 class ReferenceCache:
     """Inputs and references by task and configuration; the least recently used go first when ``limit`` is reached.
 
-    The key is complete: both are functions of the task's code and the configuration alone. Cached arrays are
-    read-only. An entry larger than the limit is computed anew each time.
+    The key is the task's own: both are functions of its code and of the configuration. Cached arrays are read-only.
+    An entry larger than the limit is computed anew each time.
     """
 
     def __init__(self, limit: int = DEFAULT_BYTES) -> None:
         self.limit = limit
         self.nbytes = 0
-        self._entries: OrderedDict[tuple[type[Task], Configuration], tuple[Arrays, Arrays, int]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[Arrays, Arrays, int]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, task: Task, configuration: Configuration) -> tuple[Arrays, Arrays]:
         """(inputs, expected) of the configuration."""
-        key = (type(task), configuration)
-        with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-                inputs, expected, _ = self._entries[key]
-                return inputs, expected
+        key = task.data_key(configuration)
+        known = self._known(key)
+        if known is not None:
+            return known
         inputs = _frozen(task.inputs(configuration))
         expected = _frozen(task.reference(configuration, inputs))
         nbytes = sum(array.nbytes for arrays in (inputs, expected) for array in arrays.values())
@@ -42,6 +41,18 @@ class ReferenceCache:
                 self._entries[key] = (inputs, expected, nbytes)
                 self.nbytes += nbytes
         return inputs, expected
+
+    def inputs(self, task: Task, configuration: Configuration) -> Arrays:
+        """Without the reference, which may take long; only those of an entry are remembered."""
+        known = self._known(task.data_key(configuration))
+        return known[0] if known is not None else task.inputs(configuration)
+
+    def _known(self, key: Hashable) -> tuple[Arrays, Arrays] | None:
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            return self._entries[key][:2]
 
     def clear(self) -> None:
         with self._lock:

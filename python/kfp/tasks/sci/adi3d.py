@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -81,6 +82,7 @@ class Adi3d(Task):
     )
     free_sizes = ("NX", "NY", "NZ")
     free_inputs = (FreeInput("u", -1.0, 1.0),)
+    data_laws: ClassVar = {"roughness": (0.5, 0.1)}
     brief = contract(
         """
 Alternating direction implicit diffusion. Cell (i, j, k) is element (k * NY + j) * NX + i, i along x. Each dispatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,7 @@ class Fft3d(Task):
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; only the data are fresh"
     free_sizes = ("N",)
     free_inputs = (FreeInput("cube_0", -2.0, 2.0),)
+    data_laws: ClassVar = {"amplitude": (4.0, 0.25)}
     brief = contract(
         """
 Forward, unnormalised complex FFT of an N x N x N cube, equal to numpy.fft.fftn: exp(-2 pi i ...), no scaling. Point

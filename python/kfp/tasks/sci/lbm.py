@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,6 +74,7 @@ class Lbm(Task):
         Range("tau", 0.51, 5.0, "relaxation time", step=0),
     )
     free_sizes = ("NX", "NY")
+    data_laws: ClassVar = {"roughness": (0.5, 0.1)}
     brief = contract(
         """
 One D2Q9 lattice Boltzmann step per dispatch: pull streaming, then BGK collision, periodic in both axes. Population

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -75,6 +76,7 @@ class Morton(Task):
     weak_axis = "N is one of a few powers of two, so an optimiser can enumerate the sizes; alpha and the data are fresh"
     free_sizes = ("N",)
     free_inputs = (FreeInput("u", -1.0, 1.0),)
+    data_laws: ClassVar = {"roughness": (0.5, 0.1)}
     brief = contract(
         """
 One explicit step of the heat equation in a cube per dispatch, on data in Morton order: cell (x, y, z) is the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -77,6 +78,7 @@ class Wave3d(Task):
     )
     free_sizes = ("NX", "NY", "NZ")
     free_inputs = (FreeInput("u_curr", -1.0, 1.0, also=("u_prev",)),)
+    data_laws: ClassVar = {"roughness": (0.5, 0.1)}
     brief = contract(
         """
 One leapfrog step of the wave equation per dispatch. Cell (i, j, k) is element (k * NY + j) * NX + i, i along x.

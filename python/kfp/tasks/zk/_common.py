@@ -14,6 +14,8 @@ METRIC = "wrong elements"
 
 # How the elements of an input are spread over the field; a configuration names one by its index here.
 LAWS = ("uniform", "edges", "small", "constant", "near the modulus", "sparse", "blocks", "cancelling")
+# Those that are most unlike the uniform one.
+DATA_LAWS = tuple(LAWS.index(name) for name in ("small", "sparse", "near the modulus", "edges"))
 
 # Sentences that several briefs share.
 GOLDILOCKS_TEXT = "Elements of the Goldilocks field are integers modulo p = 2^64 - 2^32 + 1, canonical: 0 to p - 1."

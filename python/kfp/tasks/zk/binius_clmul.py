@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from kfp.tasks.base import (
     Task,
     contract,
 )
-from kfp.tasks.zk._common import draw_law, draw_odd, draw_seed, edge_values, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, draw_law, draw_odd, draw_seed, edge_values, elements, exact_check
 from kfp.tasks.zk.binary import multiply, multiply_tower
 from kfp.tasks.zk.fields import words
 
@@ -60,6 +61,7 @@ class BiniusClmul(Task):
         Range("alpha_lo", 0, 2**64 - 1, "low word of alpha"),
         Range("alpha_hi", 0, 2**64 - 1, "high word of alpha"),
     )
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         """
 c[idx] = a[idx] * b[idx] in a binary field, for every idx < batch.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from kfp.tasks.base import (
     contract,
 )
 from kfp.tasks.zk._common import (
+    DATA_LAWS,
     EDGES_TEXT,
     EXACT_TEXT,
     GOLDILOCKS_TEXT,
@@ -101,6 +103,7 @@ class FriRound(Task):
     )
     free_inputs = (FreeInput("evals", 0, GOLDILOCKS_P - 1),)
     exchangeable = ("evals",)
+    data_laws: ClassVar = {"law": DATA_LAWS, "constant_law": CONSTANT_LAWS[1:]}
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from kfp.tasks.base import (
 )
 from kfp.tasks.ping_pong import PingPong
 from kfp.tasks.zk._common import (
+    DATA_LAWS,
     EDGES_TEXT,
     EXACT_TEXT,
     GOLDILOCKS_TEXT,
@@ -74,6 +76,7 @@ class GoldilocksNtt(Task):
     )
     free_inputs = (FreeInput("x", 0, GOLDILOCKS.modulus - 1),)
     exchangeable = ("x",)
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}

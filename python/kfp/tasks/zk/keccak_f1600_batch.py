@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from kfp.tasks.base import (
     Task,
     contract,
 )
-from kfp.tasks.zk._common import draw_law, draw_odd, draw_seed, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, draw_law, draw_odd, draw_seed, elements, exact_check
 from kfp.tasks.zk.sponge import (
     OPERATIONS_PER_ROUND,
     ROTATES_PER_ROUND,
@@ -70,6 +71,7 @@ class KeccakF1600Batch(Task):
         Range("out_bytes", 8, 400, "bytes squeezed from every message", step=8),
         Range("domain", 0, 255, "domain byte: the suffix of the mode and the first bit of the padding"),
     )
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         """
 The Keccak sponge of FIPS 202 on a batch of messages, each shorter than one block. Lanes are 64-bit words, bytes in

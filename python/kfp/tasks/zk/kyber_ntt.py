@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +71,8 @@ class KyberNtt(Task):
     free_sizes = ("batch",)
     coupled = ("q", "n", "n_levels")
     exchangeable = ("coeffs",)
+    # Below 2^16 every modulus is small.
+    data_laws: ClassVar = {"law": tuple(LAWS.index(name) for name in ("sparse", "edges", "blocks"))}
     brief = contract(
         """
 In-place forward transform of batch polynomials of n coefficients modulo a prime q; polynomial b is coeffs[b n] to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from kfp.tasks.base import (
     contract,
     first_failure,
 )
-from kfp.tasks.zk._common import METRIC, draw_law, draw_seed, edge_values, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, METRIC, draw_law, draw_seed, edge_values, elements, exact_check
 from kfp.tasks.zk.fields import PRIME_KINDS, Field, Words
 
 TILE = 256
@@ -86,6 +87,7 @@ class LogupGkr(Task):
     )
     # alpha is below the prime.
     coupled = ("prime_kind",)
+    data_laws: ClassVar = {"law": DATA_LAWS, "skew": (2.0,), "spread": (1, 2), "covered": (0,)}
     brief = contract(
         """
 logup_count_mult: multiplicities[e] becomes the number of i < N with witness_idx[i] = e. It starts as zeros.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from kfp.tasks.base import (
     Task,
     contract,
 )
-from kfp.tasks.zk._common import LAWS, draw_law, draw_odd, draw_seed, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, LAWS, draw_law, draw_odd, draw_seed, elements, exact_check
 from kfp.tasks.zk.fields import GOLDILOCKS_P, Words, montgomery_multiply, negative_inverse
 from kfp.tasks.zk.goldilocks import BLOCK
 
@@ -61,6 +62,7 @@ class ModmulMontgomery(Task):
     )
     free_sizes = ("N", "rounds")
     exchangeable = ("x", "c")
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         """
 For every idx < N: v = x[idx]; rounds times, v = v v / 2^64 + c[idx] modulo `modulus`; y[idx] = v. Division by 2^64 is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -74,6 +75,7 @@ class MontgomeryMsm(Task):
         ),
     )
     ranges = (Range("n_pairs", 2, 2**18, "pairs of a scalar and a point"),)
+    data_laws: ClassVar = {"law": (2, 1, 3), "special": (1,)}
     brief = contract(
         """
 The sum of scalars[i] * points_in[i], i < n_pairs, on a curve y^2 = x^3 + b over the integers modulo a prime q.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from kfp.tasks.base import (
     contract,
     first_failure,
 )
-from kfp.tasks.zk._common import METRIC, draw_law, draw_seed, edge_values, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, METRIC, draw_law, draw_seed, edge_values, elements, exact_check
 from kfp.tasks.zk.fields import PRIME_KINDS, Field, Words
 
 TILE = 256
@@ -83,6 +84,7 @@ class MultilinearSumcheckRound(Task):
     # r is below the prime.
     coupled = ("prime_kind",)
     weak_axis = "k, d and the field are few enough to enumerate; r and the data are fresh"
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         """
 One round of the sum-check protocol for the sum over the cube of f_0 f_1 ... f_(d-1), d multilinear polynomials in k

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,7 @@ class PippengerBuckets(Task):
         Range("num_windows", 1, 32, "windows; num_windows * window_bits is at most 256"),
         Range("window_bits", 8, 16, "bits of a window; a window may lie across two words"),
     )
+    data_laws: ClassVar = {"zipf": (2.0, 0.8), "support": (2, 1), "special": (1,)}
     brief = contract(
         """
 Digit j of a scalar is its bits j * window_bits to (j + 1) * window_bits - 1, for j < num_windows; bits above the last

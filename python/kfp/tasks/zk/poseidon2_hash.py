@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from kfp.tasks.base import (
     contract,
 )
 from kfp.tasks.zk._common import (
+    DATA_LAWS,
     EDGES_TEXT,
     EXACT_TEXT,
     GOLDILOCKS_TEXT,
@@ -87,6 +89,7 @@ class Poseidon2Hash(Task):
     free_sizes = ("t", "r_f", "r_p", "batch")
     free_inputs = (FreeInput("in_state", 0, GOLDILOCKS_P - 1),)
     exchangeable = ("in_state",)
+    data_laws: ClassVar = {"law": DATA_LAWS, "constant_law": CONSTANT_LAWS[1:]}
     brief = contract(
         f"""
 {GOLDILOCKS_TEXT}

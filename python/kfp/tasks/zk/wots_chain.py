@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from kfp.tasks.base import (
     Task,
     contract,
 )
-from kfp.tasks.zk._common import draw_law, draw_odd, draw_seed, elements, exact_check
+from kfp.tasks.zk._common import DATA_LAWS, draw_law, draw_odd, draw_seed, elements, exact_check
 from kfp.tasks.zk.fields import Words
 from kfp.tasks.zk.sponge import OPERATIONS_PER_ROUND, ROTATES_PER_ROUND, ROUNDS, digests
 
@@ -62,6 +63,7 @@ class WotsChain(Task):
         Range("n_bytes", 8, 128, "bytes of a seed and of every step", step=8),
         Range("w", 1, 300, "steps of a chain"),
     )
+    data_laws: ClassVar = {"law": DATA_LAWS}
     brief = contract(
         """
 Chain idx starts from the seed of n_bytes / 8 words at seeds[idx * n_bytes / 8] and takes w steps; its last value goes
