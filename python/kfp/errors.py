@@ -57,3 +57,7 @@ class LedgerError(Error):
 
 class LookRefused(Error):
     """The policy does not allow this look at held-out information; the refusal is on the books."""
+
+
+class ExecutorError(Error):
+    """What was to start a sweep's workers is missing, doesn't answer, or refuses: a scheduler, a licence, a partition."""

@@ -22,8 +22,8 @@ from types import TracebackType
 
 PACKAGES = "slurmctld slurmd munge slurm-client"
 
-# linuxproc instead of cgroups: those belong to whoever runs the machine. As on many small clusters, no accounting: squeue
-# alone knows of jobs.
+# linuxproc instead of cgroups, which belong to whoever runs the machine. No accounting, as on many a small cluster: only
+# squeue knows of jobs.
 CONFIGURATION = """\
 ClusterName=kfp
 SlurmctldHost={host}(127.0.0.1)

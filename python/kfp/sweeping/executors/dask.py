@@ -1,0 +1,158 @@
+"""Workers of a sweep as tasks of a dask cluster; dask's workers offer a resource for each device they have."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from kfp.errors import ExecutorError, UsageError
+from kfp.sweeping.executors.base import JobState
+from kfp.sweeping.executors.remote import run_worker, stop_worker
+
+TOPIC = "kfp-sweep"
+# How long what the scheduler said of its workers is believed.
+BELIEVED_SECONDS = 5.0
+
+
+def resource(device: str) -> str:
+    """The resource that a dask worker offers for a device, as in ``dask worker … --resources kfp-cpu=1``."""
+    return f"kfp-{device}"
+
+
+def run_task(unit: str, name: str) -> int:
+    """What dask runs: tells where it runs, then does the unit."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    worker.log_event(TOPIC, {"task": name, "worker": worker.address})
+    return run_worker(unit)
+
+
+class DaskExecutor:
+    """Hands units to the scheduler at ``tcp://HOST:PORT``, or to the one that a scheduler file names.
+
+    Raises ``kfp.UsageError`` where dask is not installed, ``kfp.ExecutorError`` where no scheduler answers within
+    ``seconds``.
+    """
+
+    name = "dask"
+    capacity: int | None = None
+
+    def __init__(self, scheduler: str, *, seconds: float = 10.0) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise UsageError("the executor 'dask' needs dask; python -m pip install 'kfp[dask]'") from None
+        self._distributed: Any = distributed
+        self._scheduler, self._seconds = scheduler, seconds
+        self._jobs: list[DaskJob] = []
+        self._began: dict[str, str] = {}
+        self._refusal: str | None = None
+        self._offers: tuple[float, list[dict[str, float]]] = (0.0, [])
+        self._client: Any = self._connect()
+
+    def start(self, unit: Path, device: str) -> DaskJob:
+        if self._refusal is not None:
+            raise ExecutorError(self._refusal)
+        self._reconnect()
+        name = f"kfp-{unit.name}-{uuid.uuid4().hex[:8]}"
+        future = self._client.submit(
+            run_task, str(unit.resolve()), name, key=name, pure=False, retries=0, resources={resource(device): 1}
+        )
+        job = DaskJob(self, future, unit.resolve(), device)
+        self._jobs = [*(known for known in self._jobs if not known.ended), job]
+        return job
+
+    def close(self, cancel: bool) -> None:
+        if cancel:
+            for job in self._jobs:
+                job.cancel()
+        self._client.close(timeout=self._seconds)
+
+    @property
+    def connected(self) -> bool:
+        return bool(self._client.status == "running")
+
+    def stop(self, future: Any, unit: Path) -> None:
+        """Dask can't end a task that runs: the worker that has its process ends it."""
+        if not self.connected:
+            return
+        future.cancel(force=True)
+        self._client.run(stop_worker, str(unit), wait=False, on_error="ignore")
+
+    def runs_on(self, name: str) -> str | None:
+        return self._began.get(name)
+
+    def offered(self, device: str) -> tuple[int, int]:
+        """How many workers the cluster has, and how many of them offer the device."""
+        taken, offers = self._offers
+        if self.connected and time.monotonic() - taken > BELIEVED_SECONDS:
+            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+            offers = [worker["resources"] for worker in workers]
+            self._offers = (time.monotonic(), offers)
+        return len(offers), sum(resource(device) in offer for offer in offers)
+
+    def refuse(self, error: BaseException) -> None:
+        """A task that no worker can do ends the sweep: it would fail on and on. That a worker died is no such error."""
+        if not isinstance(error, self._distributed.KilledWorker):
+            self._refusal = f"a dask worker can't do a unit: {error or type(error).__name__}"
+
+    def _connect(self) -> Any:
+        at = {"scheduler_file": self._scheduler} if Path(self._scheduler).is_file() else {"address": self._scheduler}
+        try:
+            client = self._distributed.Client(**at, timeout=self._seconds, set_as_default=False, name="kfp-sweep")
+        except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+            raise ExecutorError(
+                f"no dask scheduler at {self._scheduler!r}: {error or type(error).__name__}; "
+                "expected the address that `dask scheduler` printed, as in tcp://127.0.0.1:8786, or its scheduler file"
+            ) from None
+        client.subscribe_topic(TOPIC, self._note)
+        return client
+
+    def _reconnect(self) -> None:
+        give_up = time.monotonic() + self._seconds
+        while self._client.status == "connecting" and time.monotonic() < give_up:
+            time.sleep(0.1)
+        if not self.connected:
+            self._client.close(timeout=self._seconds)
+            self._client = self._connect()
+
+    def _note(self, event: tuple[float, dict[str, str]]) -> None:
+        self._began[event[1]["task"]] = event[1]["worker"]
+
+
+class DaskJob:
+    """A unit that is a task of dask's."""
+
+    def __init__(self, executor: DaskExecutor, future: Any, unit: Path, device: str) -> None:
+        self._executor, self._future, self._unit, self._device = executor, future, unit, device
+        self.ended = False
+
+    def state(self) -> JobState:
+        if self.ended:
+            return "ended"
+        status = self._future.status
+        if status == "pending":
+            if not self._executor.connected:
+                return "unknown"
+            return "running" if self._executor.runs_on(self._future.key) else "waiting"
+        self.ended = True
+        if status == "error":
+            self._executor.refuse(self._future.exception(timeout=10))
+        return "ended"
+
+    def cancel(self) -> None:
+        if self.state() != "ended":
+            self._executor.stop(self._future, self._unit)
+
+    def describe(self) -> str:
+        worker = self._executor.runs_on(self._future.key)
+        if worker is not None:
+            return f"dask worker {worker}"
+        workers, offering = self._executor.offered(self._device)
+        if self.ended or offering:
+            return "dask"
+        wanted = resource(self._device)
+        return f"dask: none of {workers} workers offers {wanted} (dask worker … --resources {wanted}=1)"
