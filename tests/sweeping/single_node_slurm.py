@@ -22,8 +22,7 @@ from types import TracebackType
 
 PACKAGES = "slurmctld slurmd munge slurm-client"
 
-# linuxproc instead of cgroups, which belong to whoever runs the machine. No accounting, as on many a small cluster: only
-# squeue knows of jobs.
+# linuxproc instead of cgroups, which belong to whoever runs the machine. No accounting: only squeue knows of jobs.
 CONFIGURATION = """\
 ClusterName=kfp
 SlurmctldHost={host}(127.0.0.1)

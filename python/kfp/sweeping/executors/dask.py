@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
 from pathlib import Path
@@ -13,7 +14,8 @@ from kfp.sweeping.executors.remote import run_worker, stop_worker
 
 TOPIC = "kfp-sweep"
 # How long what the scheduler said of its workers is believed.
-BELIEVED_SECONDS = 5.0
+BELIEVED_SECONDS = 2.0
+LOGGERS = ("distributed", "distributed.client")
 
 
 def resource(device: str) -> str:
@@ -28,6 +30,11 @@ def run_task(unit: str, name: str) -> int:
     worker = get_worker()
     worker.log_event(TOPIC, {"task": name, "worker": worker.address})
     return run_worker(unit)
+
+
+async def stop_task(unit: str) -> None:
+    """What dask runs on its workers for a unit that is to stop; of a coroutine it does not wait for the end."""
+    stop_worker(unit)
 
 
 class DaskExecutor:
@@ -46,6 +53,10 @@ class DaskExecutor:
         except ImportError:
             raise UsageError("the executor 'dask' needs dask; python -m pip install 'kfp[dask]'") from None
         self._distributed: Any = distributed
+        # A scheduler that goes away is told of by ``start``, in a sentence and not in tracebacks.
+        self._log_levels = {name: logging.getLogger(name).level for name in LOGGERS}
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._scheduler, self._seconds = scheduler, seconds
         self._jobs: list[DaskJob] = []
         self._began: dict[str, str] = {}
@@ -70,6 +81,8 @@ class DaskExecutor:
             for job in self._jobs:
                 job.cancel()
         self._client.close(timeout=self._seconds)
+        for name, level in self._log_levels.items():
+            logging.getLogger(name).setLevel(level)
 
     @property
     def connected(self) -> bool:
@@ -80,7 +93,7 @@ class DaskExecutor:
         if not self.connected:
             return
         future.cancel(force=True)
-        self._client.run(stop_worker, str(unit), wait=False, on_error="ignore")
+        self._client.run(stop_task, str(unit), wait=False, on_error="ignore")
 
     def runs_on(self, name: str) -> str | None:
         return self._began.get(name)
@@ -101,9 +114,12 @@ class DaskExecutor:
 
     def _connect(self) -> Any:
         at = {"scheduler_file": self._scheduler} if Path(self._scheduler).is_file() else {"address": self._scheduler}
+        # What a constructor leaves half made would wait for its end at the exit, unless it is told that it is closed.
+        client = self._distributed.Client.__new__(self._distributed.Client)
         try:
-            client = self._distributed.Client(**at, timeout=self._seconds, set_as_default=False, name="kfp-sweep")
+            client.__init__(**at, timeout=self._seconds, set_as_default=False, name="kfp-sweep")
         except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+            client.status = "closed"
             raise ExecutorError(
                 f"no dask scheduler at {self._scheduler!r}: {error or type(error).__name__}; "
                 "expected the address that `dask scheduler` printed, as in tcp://127.0.0.1:8786, or its scheduler file"

@@ -1,0 +1,96 @@
+"""A dask cluster of processes on loopback: a scheduler, and workers that offer the resource of the device ``cpu``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+# No memory limits, no version chatter, and nothing that listens beside the protocol itself.
+ENVIRONMENT = {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false", "DASK_LOGGING__DISTRIBUTED": "warning"}
+
+
+class DaskCluster:
+    """While it is entered, ``address`` is its scheduler's. Everything that it started is ended at the exit."""
+
+    def __init__(self, folder: Path, *, workers: int = 2, resources: str = "kfp-cpu=1") -> None:
+        self.folder, self.address = folder, ""
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.scheduler: subprocess.Popen[bytes] | None = None
+        self._wanted, self._resources = workers, resources
+        self._stack = ExitStack()
+
+    def __enter__(self) -> DaskCluster:
+        with self._stack:
+            self._stack.callback(self._end)
+            self.start_scheduler()
+            for _ in range(self._wanted):
+                self.start_worker()
+            self._stack = self._stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._stack.close()
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "scheduler.json"
+
+    def start_scheduler(self) -> None:
+        """At the address of the one before, if there was one."""
+        self.file.unlink(missing_ok=True)
+        port = self.address.rpartition(":")[2] or "0"
+        self.scheduler = self._start(
+            "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--scheduler-file", str(self.file)
+        )
+        give_up = time.monotonic() + 30
+        while not self.file.exists():
+            if time.monotonic() > give_up or self.scheduler.poll() is not None:
+                raise RuntimeError(f"dask's scheduler does not start\n{(self.folder / 'scheduler.log').read_text()}")
+            time.sleep(0.05)
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        worker = self._start(
+            *("worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"),
+            *("--resources", self._resources, "--memory-limit", "0", "--death-timeout", "10"),
+            *("--local-directory", str(self.folder)),
+        )
+        self.workers.append(worker)
+        return worker
+
+    def kill_worker(self, number: int) -> None:
+        worker = self.workers.pop(number)
+        worker.kill()
+        worker.wait()
+
+    def kill_scheduler(self) -> None:
+        assert self.scheduler is not None
+        self.scheduler.kill()
+        self.scheduler.wait()
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.folder / f"{arguments[0]}.log").open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "dask", *arguments],
+                env=os.environ | ENVIRONMENT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def _end(self) -> None:
+        started = [*self.workers, *([self.scheduler] if self.scheduler else [])]
+        for process in started:
+            process.terminate()
+        for process in started:
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
