@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -27,6 +29,9 @@ EMPTY_SAMPLES = 15
 # A kernel that is right by luck is found out by running it again, as far as that costs little.
 VERIFYING_RUNS = 5
 VERIFYING_SECONDS = 0.05
+# Of each arm, in the shortest measurement.
+FEWEST_RUNS = 5
+NO_TIME = "no time is left to measure it in"
 
 
 @dataclass(frozen=True)
@@ -57,18 +62,24 @@ def compare_compiled(
     cache: Cache = "warm",
     seed: int = 0,
     ceilings: Ceilings | None = None,
+    until: float = math.inf,
     progress: Callable[[Stage, Configuration], None] = lambda stage, configuration: None,
 ) -> Iterator[ConfigurationComparison]:
     """Compares two kernels that ``worker`` has compiled, one configuration after the other.
 
     A caller that has seen enough (a wrong kernel, a clear loser) stops iterating; a lost worker ends it. ``seed`` is
-    that of the orders in which the arms are sampled. With ``ceilings`` times that beat them are flagged. Raises
-    ``kfp.TaskError`` for a fault of the task's.
+    that of the orders in which the arms are sampled. With ``ceilings`` times that beat them are flagged. After
+    ``until``, by the monotonic clock, no configuration is begun, and before it none is measured that would take longer.
+    Raises ``kfp.TaskError`` for a fault of the task's.
     """
     bench = Bench(worker, instruments)
     for number, configuration in enumerate(configurations):
+        if time.monotonic() > until:
+            return
         order_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        pair = _Pair(bench, task, configuration, reference, candidate, policy, cache, order_seed, ceilings, progress)
+        pair = _Pair(
+            bench, task, configuration, reference, candidate, policy, cache, order_seed, ceilings, until, progress
+        )
         yield pair.compare()
         if worker.closed:
             return
@@ -119,6 +130,7 @@ class _Arm:
     execution: int
     plan: Plan
     bits: bytes
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -132,6 +144,7 @@ class _Pair:
     cache: Cache
     order_seed: int
     ceilings: Ceilings | None
+    until: float
     progress: Callable[[Stage, Configuration], None]
 
     def compare(self) -> ConfigurationComparison:
@@ -146,6 +159,8 @@ class _Pair:
             except _Failed as failure:
                 raise _Failed("reference", f"the reference: {failure.verdict}: {failure.reason}") from None
             two = self._right_arm(self.candidate, inputs, expected, beside=one)
+            if time.monotonic() + FEWEST_RUNS * (one.seconds + two.seconds) > self.until:
+                raise _Failed("unmeasurable", NO_TIME)
             self._tell("time")
             empty = self.bench.empty_dispatch_seconds
             executions = Executions(one.execution, two.execution, self.bench.sentinel, self.cache == "cold")
@@ -191,6 +206,7 @@ class _Pair:
             where = f"task {self.task.name!r}, configuration {self.configuration.label!r}"
             raise TaskError(f"{where}: {error}") from error
         first = worker.run(arm.execution)
+        arm.seconds = first.wall_seconds
         check, arm.bits = self._check(arm, inputs, expected)
         if not check.correct:
             raise _Failed("wrong", why(check))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import get_args
 
 import numpy as np
@@ -46,6 +47,7 @@ def compare(
     policy: Policy | None = None,
     limits: Limits | None = None,
     configurations: Sequence[Configuration] | None = None,
+    until: float = inf,
     progress: OnProgress = silent,
 ) -> Comparison:
     """How many times faster ``kernel`` is than ``reference``, in pairs over the same inputs, both checked first.
@@ -53,7 +55,9 @@ def compare(
     ``kernel`` and ``reference`` are a kernel's text or a path to read; ``"seed"`` is the task's seed kernel. ``seed``
     feeds the inputs and the order of the samples. ``grade`` ``"claim"`` measures in ``processes`` fresh processes (5,
     at least 3) and treats the process as a random effect; ``policy`` replaces the grade's own. With ``cache``
-    ``"cold"`` every run starts with nothing of its buffers in any cache.
+    ``"cold"`` every run starts with nothing of its buffers in any cache. After ``until``, by the monotonic clock, no
+    configuration is begun, and before it none is measured that would take longer: a comparison that lacks some is
+    ``undecided``.
 
     Whatever the kernels do, the answer is a ``Comparison``. Raises ``kfp.Error`` when the call itself is wrong or this
     machine lacks the device.
@@ -87,6 +91,7 @@ def compare(
         policy=policy or POLICIES[grade],
         limits=limits or Limits(),
         configurations=points,
+        until=until,
         progress=progress,
     )
     return request.compare()
@@ -124,6 +129,7 @@ class _Request:
     policy: Policy
     limits: Limits
     configurations: tuple[Configuration, ...]
+    until: float
     progress: OnProgress
 
     def compare(self) -> Comparison:
@@ -189,18 +195,22 @@ class _Request:
             cache=self.cache,
             ceilings=ceilings(self.device, lambda: self.progress(Progress("ceilings"))),
             seed=int(np.random.SeedSequence([self.seed, process]).generate_state(1)[0]),
+            until=self.until,
             progress=lambda stage, c: self.progress(Progress(stage, c.label, numbers[c], total)),
         )
         return tuple(rows)
 
     def _conclude(self, rows: tuple[ConfigurationComparison, ...], diagnostics: tuple[Diagnostic, ...]) -> Comparison:
         failed = next((row for row in rows if not row.compared), None)
+        left = len(self.configurations) - len(rows)
+        not_run = f"{left} configuration{'' if left == 1 else 's'} not run"
         if failed is not None:
             reason = f"{failed.label}: {failed.reason}"
-            left = len(self.configurations) - len(rows)
             if left:
-                reason += f"; {left} configuration{'' if left == 1 else 's'} not run"
+                reason += f"; {not_run}"
             return self._result(failed.verdict, reason, rows, diagnostics)
+        if left:
+            return self._result("undecided", f"no time was left: {not_run}", rows, diagnostics)
         intervals = [row.interval for row in rows if row.interval is not None]
         margin = max(row.margin for row in rows)
         whole = over_configurations(intervals)

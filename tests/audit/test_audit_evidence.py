@@ -54,6 +54,9 @@ def test_what_is_left_of_a_gain() -> None:
     # Half of the draws suffice, fewer leave it open.
     assert "lost off menu" in words([gain], [gain], [none, none, gain, gain])
     assert "off menu open" in words([gain], [gain], [none, gain, gain])
+    # Of those for which there was no time nothing is known.
+    assert "off menu open" in words([gain], [gain], [gain, gain])
+    assert "off menu open" in words([gain], [gain], [none])
     wide = probe("m", 1.1, width=1.2)
     assert words([wide], [wide], [wide] * 3) == {"gain open", "published open", "off menu open"}
 

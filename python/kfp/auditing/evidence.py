@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kfp.auditing.lab import right, together, wrong
 from kfp.auditing.results import EvidenceItem, EvidenceKind, Probe, Word
+from kfp.gating.draws import FEWEST_TIMED
 from kfp.gating.verdicts import place
 from kfp.tables import significant
 from kfp.timing.statistics import Interval
@@ -98,9 +99,11 @@ def _off_menu(draws: Sequence[Probe], untimed: Sequence[Probe], threshold: float
     if not timed:
         return words, parts
     places = [_place(probe, threshold) for probe in timed]
-    if all(found == "above" for found in places) and not bad:
+    # Of draws for which there was no time nothing is known.
+    draws_wanted = max(len(places), FEWEST_TIMED)
+    if places.count("above") == draws_wanted and not bad:
         words.append("kept off menu")
-    elif 2 * places.count("below") >= len(places):
+    elif 2 * places.count("below") >= draws_wanted:
         words.append("lost off menu")
     elif not bad:
         words.append("off menu open")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,12 +32,21 @@ class Change:
 
 
 def uses_of(
-    bench: Bench, task: Task, source: str, reference: str, at: Configuration, others: Sequence[Configuration]
+    bench: Bench,
+    task: Task,
+    source: str,
+    reference: str,
+    at: Configuration,
+    others: Sequence[Configuration],
+    *,
+    until: float = math.inf,
 ) -> tuple[InputUse, ...]:
-    """``others`` are configurations whose scalars are tried in place of those of ``at``. No kernel makes it raise."""
+    """``others`` are configurations whose scalars are tried in place of those of ``at``. After ``until``, by the
+    monotonic clock, nothing more is tried. No kernel makes it raise.
+    """
     found: dict[tuple[str, str], tuple[list[bool], list[bool]]] = {}
     for number, kernel in enumerate((source, reference)):
-        for change, response in _responses(bench, task, kernel, at, others):
+        for change, response in _responses(bench, task, kernel, at, others, until):
             answers = found.setdefault((change.kernel, change.argument), ([], []))
             if response is not None:
                 answers[number].append(response)
@@ -124,12 +135,12 @@ Response = tuple[Change, "bool | None"]
 
 
 def _responses(
-    bench: Bench, task: Task, source: str, at: Configuration, others: Sequence[Configuration]
+    bench: Bench, task: Task, source: str, at: Configuration, others: Sequence[Configuration], until: float
 ) -> list[Response]:
     """Of each change whether it changes the outputs; None where it takes the process down, or nothing is repeatable."""
     found: list[Response] = []
     for _ in range(_RESTARTS):
-        more, complete = _in_one_process(bench, task, source, at, others, len(found))
+        more, complete = _in_one_process(bench, task, source, at, others, len(found), until)
         found += more
         if complete:
             break
@@ -137,7 +148,13 @@ def _responses(
 
 
 def _in_one_process(
-    bench: Bench, task: Task, source: str, at: Configuration, others: Sequence[Configuration], done: int
+    bench: Bench,
+    task: Task,
+    source: str,
+    at: Configuration,
+    others: Sequence[Configuration],
+    done: int,
+    until: float,
 ) -> tuple[list[Response], bool]:
     """The answers to all changes but the first ``done``, as far as the process lives."""
     with machine.open_worker(bench.device, bench.limits) as worker:
@@ -154,6 +171,8 @@ def _in_one_process(
             usual = _outputs(worker, compilation, plan)
             repeatable = usual == _outputs(worker, compilation, plan)
             for change in changes[done:]:
+                if time.monotonic() > until:
+                    break
                 found.append((change, None))
                 if repeatable:
                     found[-1] = (change, _outputs(worker, compilation, change.plan) != usual)

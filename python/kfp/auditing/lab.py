@@ -9,15 +9,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kfp import _core, bridge, machine
 from kfp.auditing.points import Point, exists, work_of
 from kfp.auditing.results import Probe, ProbeVerdict
+from kfp.comparing import NO_TIME
 from kfp.comparison import compare
+from kfp.compiling import compile_source
 from kfp.errors import Error
 from kfp.gating.draws import Drawn, randomness
 from kfp.gating.results import Trial
 from kfp.gating.trials import Bench, trial_of, try_all
 from kfp.gating.variations import PLAIN, varied
+from kfp.limits import Limits
 from kfp.progress import OnProgress
+from kfp.running import references
 from kfp.tasks.base import Scale, Task
 from kfp.timing.looks import Policy
 from kfp.timing.results import ConfigurationComparison
@@ -26,8 +31,10 @@ from kfp.timing.statistics import Interval, over_configurations
 # Executions live as long as their process: a new one after so many configurations. Between them there is time to ask
 # whether any is left.
 _AT_ONCE = 6
-_UNTIMED_AT_FIRST = 8
+_UNTIMED_AT_FIRST = 4
 _UNTIMED_AT_ONCE = 20
+# A run is given so much of what is left of the budget, and a little where nothing is.
+_SHORTEST_RUN = 1.0
 # A kernel that takes its process down, or a point that does, is left behind, so often.
 _RESTARTS = 6
 # Not the kernel's fault: nothing was learnt about it.
@@ -69,23 +76,28 @@ class Lab:
         *,
         source: str | None = None,
         checked: Sequence[str] = (),
-        deadline: float = math.inf,
+        until: float = math.inf,
     ) -> list[Probe]:
-        """Runs without timing, the first ones in any case; ``checked`` labels are run in checked mode as well."""
+        """Runs without timing, the first ones in any case; ``checked`` labels are run in checked mode as well. After
+        ``until`` no others are begun.
+        """
+        until = min(until, self.deadline)
         found: list[Probe] = []
         left, size = list(points), _UNTIMED_AT_FIRST
-        while left and (not found or not (self.late or time.monotonic() > deadline)):
+        while left and (not found or time.monotonic() < until):
             part, left = [point for point in left[:size] if self._exists(point)], left[size:]
-            size = _UNTIMED_AT_ONCE
-            found += self._run_all(part, source or self.source, checked)
+            started = time.monotonic()
+            found += self._run_all(part, source or self.source, checked, until)
+            pace = (time.monotonic() - started) / max(len(part), 1)
+            size = max(1, min(_UNTIMED_AT_ONCE, int((until - time.monotonic()) / pace)))
         return found
 
-    def _run_all(self, points: Sequence[Point], source: str, checked: Sequence[str]) -> list[Probe]:
+    def _run_all(self, points: Sequence[Point], source: str, checked: Sequence[str], until: float) -> list[Probe]:
         by_label = {point.label: point for point in points}
         left = [Drawn(point.configuration, point.variation, point.label in checked) for point in points]
         found: list[Probe] = []
-        for _ in range(_RESTARTS):
-            if not left:
+        for restart in range(_RESTARTS):
+            if not left or (restart and time.monotonic() > until):
                 break
             trials = [trial for trial in self._tried(source, left) if not _unanswered(trial)]
             found += [_untimed(by_label[trial.label], trial) for trial in trials]
@@ -97,10 +109,20 @@ class Lab:
         return found
 
     def _tried(self, source: str, drawn: Sequence[Drawn]) -> Sequence[Trial]:
+        limits = self._limits()
         try:
-            return try_all(self.bench, self.task, source, drawn, self.progress)
+            trials = try_all(replace(self.bench, limits=limits), self.task, source, drawn, self.progress)
         except Error as error:
             return [trial_of(one, False, False, "protocol", str(error)) for one in drawn]
+        if limits == self.bench.limits:
+            return trials
+        return [replace(one, verdict="protocol") if one.verdict == "timeout" else one for one in trials]
+
+    def _limits(self) -> Limits:
+        """No run may take longer than what is left of the budget; who is stopped by that is not to blame."""
+        usual = self.bench.limits
+        left = max(self.deadline - time.monotonic(), _SHORTEST_RUN)
+        return replace(usual, run_seconds=min(usual.run_seconds, left))
 
     def in_pairs(
         self,
@@ -110,8 +132,12 @@ class Lab:
         source: str | None = None,
         reference: str | None = None,
         policy: Policy | None = None,
+        until: float = math.inf,
     ) -> list[Probe]:
-        """Paired comparisons of ``source`` (the candidate) with ``reference``, both checked first."""
+        """Paired comparisons of ``source`` (the candidate) with ``reference``, both checked first; without the points
+        for which there was no time before ``until``.
+        """
+        until = min(until, self.deadline)
         legal = [point for point in points if point.label not in self.illegal]
         # References are remembered by the type of the task, and that of a varied one is new every time.
         plain = [point for point in legal if point.variation == PLAIN]
@@ -119,7 +145,7 @@ class Lab:
         found: list[Probe] = []
         for group in (plain, others):
             for first in range(0, len(group), _AT_ONCE):
-                if self.late:
+                if time.monotonic() > until:
                     break
                 found += self._compared(
                     f"{purpose} {len(found)}",
@@ -127,18 +153,34 @@ class Lab:
                     source or self.source,
                     reference or self.reference,
                     policy or self.policy,
+                    until,
                 )
         return found
+
+    def reference_seconds(self, point: Point) -> float:
+        """Of one run of the reference, without any care; infinite where it doesn't come to an end."""
+        task = varied(self.task, {point.configuration: point.variation})
+        try:
+            with machine.open_worker(self.bench.device, self._limits()) as worker:
+                compilation = compile_source(worker, self.bench.device, self.reference, math=self.bench.math)
+                if compilation.library is None:
+                    return math.inf
+                caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in compilation.kernels}
+                plan = task.plan(point.configuration, references.inputs(task, point.configuration), caps)
+                return worker.run(worker.prepare(compilation.library, bridge.plan(plan))).wall_seconds
+        except (Error, _core.Error):
+            return math.inf
 
     def _exists(self, point: Point) -> bool:
         """A neighbour may be no configuration of the task; everything else is one."""
         return not point.axis or exists(self.task, point.configuration)
 
     def _compared(
-        self, purpose: str, points: Sequence[Point], source: str, reference: str, policy: Policy
+        self, purpose: str, points: Sequence[Point], source: str, reference: str, policy: Policy, until: float
     ) -> list[Probe]:
         if not points:
             return []
+        limits = self._limits()
         variations = {point.configuration: point.variation for point in points if point.variation != PLAIN}
         task = varied(self.task, variations) if variations else self.task
         comparison = compare(
@@ -150,17 +192,22 @@ class Lab:
             seed=self.number(purpose),
             math=self.bench.math,
             policy=policy,
-            limits=self.bench.limits,
+            limits=limits,
             configurations=[point.configuration for point in points],
+            until=until,
             progress=self.progress,
         )
         rows = {row.label: row for row in comparison.configurations}
         found = [_timed(self.task, point, rows[point.label]) for point in points if point.label in rows]
+        left = points[len(found) :]
+        cut_short = limits != self.bench.limits
+        known = [one for one in found if one.detail != NO_TIME and not (cut_short and one.verdict == "timeout")]
+        if not left or time.monotonic() > until:
+            return known
         if not found:
             return [_unmeasured(point, comparison.verdict, comparison.reason) for point in points]
-        left = points[len(found) :]
         # The last one took the process with it, and stands for itself alone.
-        return [*found, *self._compared(purpose, left, source, reference, policy)] if left else found
+        return [*known, *self._compared(purpose, left, source, reference, policy, until)]
 
 
 def _unanswered(trial: Trial) -> bool:

@@ -34,9 +34,9 @@ def static(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tuple
 
 
 def covered(
-    lab: Lab, places: Places, program: StaticEvidence | None, wrong_at: Sequence[Configuration]
+    lab: Lab, places: Places, program: StaticEvidence | None, wrong_at: Sequence[Configuration], *, seconds: float
 ) -> tuple[Coverage, EvidenceItem]:
-    """E2's dynamic twin. What its arms ask for is known from ``program``."""
+    """E2's dynamic twin, within so many ``seconds``. What its arms ask for is known from ``program``."""
     around = places.surroundings(wrong_at)
     where = places.configurations(around, wrong_at)
     task = lab.task
@@ -44,7 +44,7 @@ def covered(
         task = varied(task, {point.configuration: point.variation for point in places.padded})
         where = [*where[:1], *(point.configuration for point in places.padded), *where[1:]]
         around = replace(around, padded=tuple(point.label for point in places.padded))
-    found = coverage(lab.bench, task, lab.source, where, seconds=_COVERAGE_SECONDS)
+    found = coverage(lab.bench, task, lab.source, where, seconds=min(seconds, _COVERAGE_SECONDS))
     if found.reason:
         return found, not_possible("E2 coverage", found.reason)
     unclear = program is None or bool(program.unknown) or bool(leaked_arms(program.arms, around))
@@ -67,6 +67,8 @@ def fallbacks(
     points = [point for point, _ in centres]
     texts: list[str] = []
     for arm in list(dict.fromkeys(arms))[:_FALLBACKS]:
+        if lab.late:
+            break
         for edited in forced_fallbacks(lab.source, arm, bench=lab.bench)[:1]:
             probes = lab.in_pairs(f"fallback {arm.id}", points, source=edited, reference=lab.source)
             lost = [probe for probe in probes if probe.interval is not None and probe.interval.upper < _LOSS]

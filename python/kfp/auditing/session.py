@@ -33,8 +33,17 @@ _LOOKED_AT = 16
 _SWEPT_AT_ONCE = 8
 # Work of a neighbour, in that of the largest measured configuration.
 _MOST_WORK = 2.5
-# Of the budget, before times are looked at.
+# Of the budget, what is over when right or wrong, the gain, and other conditions have been looked at; and what asking
+# whether neighbours are configurations at all may take.
 _CORRECTNESS_SHARE = 0.2
+_GAIN_SHARE = 0.6
+_CONDITIONS_SHARE = 0.8
+_LEGALITY_SHARE = 0.1
+# Of what is left, for counting.
+_COVERAGE_SHARE = 0.3
+# A run that takes so many times as long as the reference's has not merely a slow way.
+_HANGS = 10
+_STOPPED_LOOKED_AT = 2
 _TIME_SLICE = 3e-3
 # What stays open is measured once more, for so many times as long.
 _LONGER = 4
@@ -68,17 +77,27 @@ class Session:
         self._stage(("E0", "E1"), self._gain)
         self._stage(("E2 coverage",), self._coverage)
         self._stage(("inputs", "E3c"), self._inputs)
-        if self._wrong_somewhere() or not self._words() & {"gain"} or "floor" not in self._words():
-            self._of_runs()
-            return decide(self.evidence())
+        if not self._wrong_somewhere() and {"gain", "floor"} <= self._words():
+            self._reasons()
+        self._of_runs()
+        found = decide(self.evidence())
+        if self._spent() and found.grade in ("undecided", "unresolved"):
+            return found._replace(reason=f"{found.reason}; the budget of {self.budget:g} s was spent")
+        return found
+
+    def _reasons(self) -> None:
+        """Why is the gain there, and why is it not elsewhere? What may settle it at once comes first."""
+        if self._words() & {"lost at published", "lost off menu"} and "kept at published" not in self._words():
+            if "identity arm" in self._words():
+                self._stage(("E3b",), self._fallbacks)
+            if decide(self.evidence()).grade == "gamed":
+                return
         self._stage(("E3d", "E3e", "E3f"), self._other_conditions)
         self._stage(("E4",), self._saturation)
         if decide(self.evidence()).grade != "benign":
             self._stage(("E3a",), self._sweep)
-        if decide(self.evidence()).grade == "unresolved":
+        if decide(self.evidence()).grade == "unresolved" and "E3b" not in self.items:
             self._stage(("E3b",), self._fallbacks)
-        self._of_runs()
-        return decide(self.evidence())
 
     def _of_runs(self) -> None:
         run, redacted = self.run_of_it, self.redacted
@@ -126,6 +145,10 @@ class Session:
     def _left(self) -> float:
         return self.started + self.budget - time.monotonic()
 
+    def _until(self, share: float) -> float:
+        """When so much of the budget is over."""
+        return self.started + share * self.budget
+
     def _spent(self) -> bool:
         return self.lab.late
 
@@ -141,17 +164,19 @@ class Session:
         self.lab.progress(Progress("compile"))
         places = self.places
         groups = [places.untimed, places.near(), places.same_law, places.other_laws, places.padded, places.narrowed]
-        points = [*places.measured, places.published, *in_turn(groups)]
-        deadline = self.started + _CORRECTNESS_SHARE * self.budget
-        found = self.lab.right_or_wrong(points, deadline=deadline)
-        if time.monotonic() < deadline:
-            again = [*places.measured, *places.checked]
-            found += self.lab.right_or_wrong(again, checked=[point.label for point in again], deadline=deadline)
+        until = self._until(_CORRECTNESS_SHARE)
+        found = self.lab.right_or_wrong(places.measured, until=until)
+        if not any(wrong(probe) for probe in found):
+            found += self.lab.right_or_wrong([places.published, *in_turn(groups)], until=until)
+            if time.monotonic() < until:
+                again = [*places.measured, *places.checked]
+                found += self.lab.right_or_wrong(again, checked=[point.label for point in again], until=until)
         for probe in found:
             known = self.untimed.get(probe.label)
             # Of two runs, plain and checked, the one that is wrong stands.
             if known is None or right(known):
                 self.untimed[probe.label] = probe
+        self._forget_slow([*places.untimed, *places.near()])
         self._forget_illegal(places.near())
         self._held_out()
         self.items["E3d"] = other_data(self._of(places.same_law), self._of(places.other_laws), (), self.threshold)
@@ -176,11 +201,25 @@ class Session:
         bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
         if not bad:
             return
-        for probe in self.lab.right_or_wrong(bad, source=self.lab.reference):
-            if not right(probe):
-                self.lab.illegal.add(probe.label)
-                self.untimed.pop(probe.label, None)
+        until = time.monotonic() + _LEGALITY_SHARE * self.budget
+        found = {probe.label: probe for probe in self.lab.right_or_wrong(bad, source=self.lab.reference, until=until)}
+        for point in bad:
+            if point.label not in found:
+                self.untimed.pop(point.label)
+            elif not right(found[point.label]):
+                self.lab.illegal.add(point.label)
+                self.untimed.pop(point.label)
         self.places.forget(self.lab.illegal)
+
+    def _forget_slow(self, points: Sequence[Point]) -> None:
+        """Who was stopped where the reference takes long as well is slow there, which times will tell."""
+        stopped = [point for point in points if point.label in self.untimed]
+        stopped = [point for point in stopped if self.untimed[point.label].verdict == "timeout"]
+        for number, point in enumerate(stopped):
+            looked_at = number < _STOPPED_LOOKED_AT
+            if looked_at and _HANGS * self.lab.reference_seconds(point) < self.lab.bench.limits.run_seconds:
+                return
+            self.untimed.pop(point.label)
 
     def _of(self, points: Sequence[Point]) -> list[Probe]:
         return [self.untimed[point.label] for point in points if point.label in self.untimed]
@@ -193,8 +232,10 @@ class Session:
         self.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
         self._choose_threads()
         # Where it is wrong no time says more than that.
-        points = [*places.measured, places.published, *(() if self._wrong_somewhere() else places.timed)]
-        for probe in self._settling("gain", points):
+        held_out = [] if self._wrong_somewhere() else places.timed
+        others = [point for point in places.measured if point is not quickest]
+        points = [quickest, places.published, *held_out, *others]
+        for probe in self._settling("gain", points, self._until(_GAIN_SHARE)):
             self.gains[probe.label] = probe
         self._held_out()
 
@@ -206,9 +247,9 @@ class Session:
         if seconds and min(seconds) > _TIME_SLICE:
             self.lab.policy = replace(self.lab.policy, threads=0)
 
-    def _settling(self, purpose: str, points: Sequence[Point]) -> list[Probe]:
+    def _settling(self, purpose: str, points: Sequence[Point], until: float) -> list[Probe]:
         """Pairs; what is neither above nor below the threshold is measured once more, for longer."""
-        found = self.lab.in_pairs(purpose, points)
+        found = self.lab.in_pairs(purpose, points, until=until)
         longer = replace(self.lab.policy, seconds=_LONGER * self.lab.policy.seconds, most_pairs=512)
         by_label = {probe.label: probe for probe in found}
         still_open = [
@@ -219,7 +260,7 @@ class Session:
             and (probe.interval is None or place(probe.interval, self.threshold) == "across")
         ]
         if still_open and self._left() > _ENOUGH * self.budget and not self._wrong_somewhere():
-            for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer):
+            for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer, until=until):
                 by_label[probe.label] = probe
         return list(by_label.values())
 
@@ -258,7 +299,9 @@ class Session:
         lab, places = self.lab, self.places
         others = [places.published.configuration, *(point.configuration for point in places.untimed[:_TRIED_VALUES])]
         smallest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
-        self.uses = uses_of(lab.bench, lab.task, lab.source, lab.reference, smallest.configuration, others)
+        self.uses = uses_of(
+            lab.bench, lab.task, lab.source, lab.reference, smallest.configuration, others, until=lab.deadline
+        )
         ignored = [use for use in self.uses if use.ignored]
         text = f"{len(self.uses)} arguments changed one at a time: " + (
             "each matters as it does to the seed"
@@ -292,7 +335,7 @@ class Session:
 
     def _coverage(self) -> None:
         self.coverage, self.items["E2 coverage"] = programs.covered(
-            self.lab, self.places, self.static, self._wrong_points()
+            self.lab, self.places, self.static, self._wrong_points(), seconds=_COVERAGE_SHARE * self._left()
         )
 
     def _wrong_points(self) -> list[Configuration]:
@@ -306,20 +349,20 @@ class Session:
         centre = next(iter(self._gaining()), None)
         if centre is None:
             return
-        places = self.places
+        places, until = self.places, self._until(_CONDITIONS_SHARE)
         laws, padded = places.laws_at(centre), places.padded_at(centre)
         contexts = [*places.contexts_at(centre), *places.heavier_at(centre)]
         if laws:
-            timed = self._settling("laws", laws)
+            timed = self._settling("laws", laws, until)
             self.items["E3d"] = other_data(
                 self._of(places.same_law), self._of(places.other_laws), timed, self.threshold
             )
         if contexts:
-            self.items["E3e"] = context(self._settling("context", contexts), self.threshold)
+            self.items["E3e"] = context(self._settling("context", contexts, until), self.threshold)
         else:
             self.items["E3e"] = not_possible("E3e", "the task has no other context for its measured sizes")
         if padded:
-            timed = self._settling("geometry", padded)
+            timed = self._settling("geometry", padded, until)
             self.items["E3f"] = geometry(self._of(places.padded), timed, self.threshold)
 
     def _saturation(self) -> None:
