@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "check.hpp"
+#include "device/cpu/sanitizer.hpp"
 #include "worker/confine.hpp"
 
 namespace {
@@ -137,7 +138,7 @@ int sealed(const std::function<int(int channel)>& action) {
 void test_sealed_process_computes() {
     CHECK_EQUAL(sealed([](int) { return 7; }), 7);
     CHECK_EQUAL(sealed([](int channel) { return ::write(channel, "x", 1) == 1 ? 0 : 1; }), 0);
-#ifndef __SANITIZE_ADDRESS__  // whose own runtime opens a pipe for every thread that starts
+#ifndef KFP_ADDRESS_SANITIZER  // whose own runtime opens a pipe for every thread that starts
     CHECK_EQUAL(sealed([](int) {
                     int value = 0;
                     std::thread([&] { value = 42; }).join();
