@@ -74,12 +74,12 @@ class PromptWriter:
             return
         self.guard.require_clean(self.task.brief, "brief")
         self.guard.require_clean(self.task.title, "title")
-        self.guard.require_clean(self._configurations(), "labels of its configurations")
+        self.guard.require_clean(self.configurations(), "labels of its configurations")
         self.guard.require_clean(start, "starting kernel")
         self.guard.require_clean(SYSTEM, "system prompt")
 
     def write(self, incumbent: Attempt, previous: Attempt | None, history: Sequence[str], stagnates: bool) -> Prompt:
-        parts = [f"# Task: {self.task.title}\n\n{self.task.brief.strip()}", self._configurations()]
+        parts = [f"# Task: {self.task.title}\n\n{self.task.brief.strip()}", self.configurations()]
         if self.disclosed is not None:
             parts.append(_disclosure(self.disclosed))
         redactions: list[str] = []
@@ -95,7 +95,8 @@ class PromptWriter:
             self.guard.require_no_names("\n\n".join(self._without_sources(authored, incumbent, previous)), "prompt")
         return Prompt(text, tuple(dict.fromkeys(redactions)))
 
-    def _configurations(self) -> str:
+    def configurations(self) -> str:
+        """The in-distribution configurations as every prompt lists them."""
         lines = ["# Configurations that are measured", ""]
         for configuration in self.task.configurations(self.scale):
             values = ", ".join(f"{name} = {value}" for name, value in configuration.parameters.items())

@@ -1,0 +1,1 @@
+"""What the neighbours have in common."""
