@@ -61,18 +61,16 @@ class DaskExecutor:
         self._jobs: list[DaskJob] = []
         self._began: dict[str, str] = {}
         self._refusal: str | None = None
-        self._offers: tuple[float, list[dict[str, float]]] = (0.0, [])
+        self._offers: tuple[float, list[dict[str, float]]] = (float("-inf"), [])
         self._client: Any = self._connect()
 
     def start(self, unit: Path, device: str) -> DaskJob:
         if self._refusal is not None:
             raise ExecutorError(self._refusal)
+        if device == "auto":
+            raise UsageError("the executor 'dask' has to know the device; name it, as in devices = [\"cpu\"]")
         self._reconnect()
-        name = f"kfp-{unit.name}-{uuid.uuid4().hex[:8]}"
-        future = self._client.submit(
-            run_task, str(unit.resolve()), name, key=name, pure=False, retries=0, resources={resource(device): 1}
-        )
-        job = DaskJob(self, future, unit.resolve(), device)
+        job = DaskJob(self, unit.resolve(), device)
         self._jobs = [*(known for known in self._jobs if not known.ended), job]
         return job
 
@@ -88,29 +86,40 @@ class DaskExecutor:
     def connected(self) -> bool:
         return bool(self._client.status == "running")
 
+    def submit(self, unit: Path, device: str) -> Any:
+        """Dask's future of a task that does the unit."""
+        name = f"kfp-{unit.name}-{uuid.uuid4().hex[:8]}"
+        wanted = {resource(device): 1}
+        return self._client.submit(run_task, str(unit), name, key=name, pure=False, retries=0, resources=wanted)
+
     def stop(self, future: Any, unit: Path) -> None:
         """Dask can't end a task that runs: the worker that has its process ends it."""
-        if not self.connected:
-            return
-        future.cancel(force=True)
-        self._client.run(stop_task, str(unit), wait=False, on_error="ignore")
+        if self.connected:
+            future.cancel(force=True)
+            self._client.run(stop_task, str(unit), wait=False, on_error="ignore")
 
     def runs_on(self, name: str) -> str | None:
         return self._began.get(name)
 
     def offered(self, device: str) -> tuple[int, int]:
         """How many workers the cluster has, and how many of them offer the device."""
-        taken, offers = self._offers
-        if self.connected and time.monotonic() - taken > BELIEVED_SECONDS:
+        asked, offers = self._offers
+        if self.connected and time.monotonic() - asked > BELIEVED_SECONDS:
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             offers = [worker["resources"] for worker in workers]
             self._offers = (time.monotonic(), offers)
         return len(offers), sum(resource(device) in offer for offer in offers)
 
-    def refuse(self, error: BaseException) -> None:
-        """A task that no worker can do ends the sweep: it would fail on and on. That a worker died is no such error."""
-        if not isinstance(error, self._distributed.KilledWorker):
-            self._refusal = f"a dask worker can't do a unit: {error or type(error).__name__}"
+    def died_waiting(self, future: Any) -> bool:
+        """Whether the error is that a worker died which the task was queued at; dask blames all of them alike.
+
+        Any other error would come again and again: it is what the next ``start`` raises.
+        """
+        error = future.exception(timeout=self._seconds)
+        if isinstance(error, self._distributed.KilledWorker):
+            return self.connected and future.key not in self._began
+        self._refusal = f"a dask worker can't do a unit: {error or type(error).__name__}"
+        return False
 
     def _connect(self) -> Any:
         at = {"scheduler_file": self._scheduler} if Path(self._scheduler).is_file() else {"address": self._scheduler}
@@ -142,22 +151,24 @@ class DaskExecutor:
 class DaskJob:
     """A unit that is a task of dask's."""
 
-    def __init__(self, executor: DaskExecutor, future: Any, unit: Path, device: str) -> None:
-        self._executor, self._future, self._unit, self._device = executor, future, unit, device
+    def __init__(self, executor: DaskExecutor, unit: Path, device: str) -> None:
+        self._executor, self._unit, self._device = executor, unit, device
+        self._future = executor.submit(unit, device)
         self.ended = False
 
     def state(self) -> JobState:
         if self.ended:
             return "ended"
         status = self._future.status
-        if status == "pending":
-            if not self._executor.connected:
-                return "unknown"
-            return "running" if self._executor.runs_on(self._future.key) else "waiting"
-        self.ended = True
-        if status == "error":
-            self._executor.refuse(self._future.exception(timeout=10))
-        return "ended"
+        if status == "error" and self._executor.died_waiting(self._future):
+            self._future = self._executor.submit(self._unit, self._device)
+            status = "pending"
+        if status != "pending":
+            self.ended = True
+            return "ended"
+        if not self._executor.connected:
+            return "unknown"
+        return "running" if self._executor.runs_on(self._future.key) else "waiting"
 
     def cancel(self) -> None:
         if self.state() != "ended":

@@ -26,7 +26,8 @@ MARGIN_SECONDS = 300.0
 class SlurmOptions:
     """How jobs are submitted. ``licence`` and the values of ``sbatch`` may hold ``{device}``, the unit's device.
 
-    ``time`` as sbatch takes it, by default the unit's deadline and some minutes; ``sbatch``: more of its long options.
+    ``time`` as sbatch takes it, by default the unit's deadline and some minutes, or the partition's own limit where a
+    unit has none; ``sbatch``: more of its long options.
     """
 
     partition: str = ""
@@ -44,7 +45,7 @@ class SlurmExecutor:
     name = "slurm"
     capacity: int | None = None
 
-    def __init__(self, options: SlurmOptions, *, deadline_s: float) -> None:
+    def __init__(self, options: SlurmOptions, *, deadline_s: float | None = None) -> None:
         try:
             import submitit
         except ImportError:
@@ -56,7 +57,7 @@ class SlurmExecutor:
             )
         self._submitit: Any = submitit
         self._options = options
-        self._minutes = max(1, math.ceil((deadline_s + MARGIN_SECONDS) / 60))
+        self._minutes = math.ceil((deadline_s + MARGIN_SECONDS) / 60) if deadline_s is not None else None
         self._queue = Queue()
         self._jobs: list[SlurmJob] = []
 
@@ -102,7 +103,9 @@ class SlurmExecutor:
         if options.time:
             more["time"] = options.time
         for option, value in options.sbatch.items():
-            more[option] = value.replace("{device}", device) if isinstance(value, str) else value
+            # False: the option is left out, as submitit would not.
+            if value is not False:
+                more[option] = value.replace("{device}", device) if isinstance(value, str) else value
         return {
             "job_name": name,
             "partition": options.partition or None,
