@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from kfp.runs.run import Run as Run
     from kfp.search.evolution import evolve as evolve
     from kfp.sources import seed_source as seed_source
+    from kfp.sweeping.results import Sweep as Sweep
+    from kfp.sweeping.results import UnitStatus as UnitStatus
+    from kfp.sweeping.sweep import sweep as sweep
     from kfp.tasks import all_tasks as tasks
     from kfp.tasks.base import Configuration as Configuration
     from kfp.tasks.base import Task as Task
@@ -122,6 +125,9 @@ _HOMES = {
     "Run": "kfp.runs.run",
     "evolve": "kfp.search.evolution",
     "seed_source": "kfp.sources",
+    "Sweep": "kfp.sweeping.results",
+    "UnitStatus": "kfp.sweeping.results",
+    "sweep": "kfp.sweeping.sweep",
     "Configuration": "kfp.tasks.base",
     "Task": "kfp.tasks.base",
     "Policy": "kfp.timing.looks",

@@ -30,7 +30,8 @@ def _run(arguments: Sequence[str]) -> int:
     import kfp.cli.audit
     import kfp.cli.gate
     import kfp.cli.report
-    import kfp.cli.search  # noqa: F401  (they add their commands)
+    import kfp.cli.search
+    import kfp.cli.sweep  # noqa: F401  (they add their commands)
     from kfp.cli.app import run
     from kfp.errors import DeviceUnavailable, Error, ToolchainError
 

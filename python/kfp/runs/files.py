@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,37 @@ def write(path: Path, text: str) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+
+
+def create(path: Path, value: Mapping[str, Any]) -> bool:
+    """Writes the file whole unless there is one already; of several processes, on several machines, one succeeds.
+
+    A link is the one step that network file systems, too, refuse to a second comer.
+    """
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    with refusals(path):
+        temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+        try:
+            with temporary.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            return linked(temporary, path)
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def linked(source: Path, path: Path) -> bool:
+    """Gives ``source`` a second name; False if that name is taken. Raises ``OSError``."""
+    try:
+        os.link(source, path)
+    except FileExistsError:
+        # A server may have made the link and lost the answer; the client then asks again and is refused.
+        with contextlib.suppress(OSError):
+            return os.path.samefile(source, path)
+        return False
+    return True
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

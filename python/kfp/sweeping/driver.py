@@ -1,0 +1,221 @@
+"""The driver of a sweep: looks at the units' files, has workers started for those that need one, looks again.
+
+It knows nothing that the files don't say, but for the jobs that it has started itself. Any number of drivers may work
+on one folder; leases decide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kfp.errors import ExecutorError, RunError
+from kfp.runs.files import TEMPORARY, refusals
+from kfp.sweeping.executors.base import Executor, Job
+from kfp.sweeping.folder import SweepFolder, UnitFolder
+from kfp.sweeping.leases import Watcher
+from kfp.sweeping.results import OnSweepProgress, Sweep, SweepProgress, UnitStatus
+from kfp.sweeping.spec import Spec, Unit
+
+SHORTEST_PAUSE_SECONDS = 0.2
+# Looking must not be all that a driver does to a slow file system.
+PAUSE_PER_LOOK = 4.0
+# A worker that ends again and again before it has taken the lease will not do so the next time either.
+MOST_BARREN = 3
+PROBE = b"\0" * 4096
+
+
+@dataclass
+class _Started:
+    job: Job
+    generation: int
+    cancelled: bool = False
+
+
+@dataclass
+class _Tracked:
+    unit: Unit
+    folder: UnitFolder
+    status: UnitStatus
+    started: _Started | None = None
+    barren: int = 0
+    not_before: float = 0.0
+    refused: str = ""
+    settled: bool = False
+
+
+@dataclass
+class Driver:
+    """Drives the ``units`` of a sweep to their end."""
+
+    spec: Spec
+    folder: SweepFolder
+    units: Sequence[Unit]
+    executor: Executor
+    progress: OnSweepProgress
+    _tracked: list[_Tracked] = field(default_factory=list)
+    _watcher: Watcher = field(default_factory=Watcher)
+    _strays: tuple[str, ...] = ()
+
+    def run(self) -> Sweep:
+        """Until every unit is done or has failed. Whatever ends it ends the jobs that it has started."""
+        begun = time.monotonic()
+        try:
+            for unit in self.units:
+                folder = self.folder.unit_folder(unit.key)
+                folder.write_unit(unit)
+                self._tracked.append(_Tracked(unit, folder, status_of(folder, unit, 0.0, None)))
+            self._strays = strays(self.folder, self.spec)
+            while True:
+                looked = time.monotonic()
+                settled = self._look(file_system_time(self.folder.path / "units"))
+                sweep = self.sweep()
+                self.progress(SweepProgress(sweep, settled, time.monotonic() - begun))
+                if all(one.settled for one in self._tracked):
+                    self.executor.close(cancel=False)
+                    return sweep
+                self._start()
+                time.sleep(max(SHORTEST_PAUSE_SECONDS, PAUSE_PER_LOOK * (time.monotonic() - looked)))
+        except ExecutorError:
+            # No more can be started; what runs may well come to its end.
+            self.executor.close(cancel=False)
+            raise
+        except BaseException:
+            self.executor.close(cancel=True)
+            raise
+
+    def sweep(self) -> Sweep:
+        return Sweep(
+            name=self.spec.name,
+            folder=str(self.folder.path),
+            units=tuple(one.status for one in self._tracked),
+            strays=self._strays,
+        )
+
+    def _look(self, now: float) -> tuple[UnitStatus, ...]:
+        settled = []
+        for one in self._tracked:
+            if one.settled:
+                continue
+            one.status = status_of(one.folder, one.unit, now, self._watcher, one.refused)
+            one.settled = one.status.state in ("done", "failed")
+            if one.settled:
+                settled.append(one.status)
+            if one.started is not None:
+                self._follow(one, one.started)
+        return tuple(settled)
+
+    def _follow(self, one: _Tracked, started: _Started) -> None:
+        state = started.job.state()
+        if state == "ended":
+            one.started = None
+            self._judge(one, started)
+            return
+        if not started.cancelled and self._useless(one, started, state):
+            started.job.cancel()
+            started.cancelled = True
+        if one.status.state == "open":
+            one.status = replace(one.status, worker=started.job.describe())
+
+    def _useless(self, one: _Tracked, started: _Started, state: str) -> bool:
+        """A job that still waits for a unit that is settled, or one whose worker has stopped renewing its lease."""
+        if one.settled:
+            return state == "waiting"
+        if state != "running":
+            return False
+        lease = one.folder.newest_lease()
+        return lease is not None and lease.generation > started.generation and one.status.state == "open"
+
+    def _judge(self, one: _Tracked, started: _Started) -> None:
+        lease = one.folder.newest_lease()
+        if one.settled or (lease is not None and lease.generation > started.generation):
+            one.barren = 0
+            return
+        one.barren += 1
+        one.not_before = time.monotonic() + one.barren
+        if one.barren >= MOST_BARREN:
+            said = last_line(one.folder.log)
+            one.refused = f"its worker ended {one.barren} times before it began ({started.job.describe()})"
+            one.refused += f": {said}" if said else f"; see {one.folder.log}"
+
+    def _start(self) -> None:
+        active = sum(one.started is not None for one in self._tracked)
+        for one in self._tracked:
+            if self.executor.capacity is not None and active >= self.executor.capacity:
+                return
+            idle = one.started is None and time.monotonic() >= one.not_before
+            if one.status.state == "open" and idle and not one.refused:
+                lease = one.folder.newest_lease()
+                generation = lease.generation if lease is not None else 0
+                one.started = _Started(self.executor.start(one.folder.path, one.unit.device), generation)
+                active += 1
+
+
+def status_of(folder: UnitFolder, unit: Unit, now: float, watcher: Watcher | None, refused: str = "") -> UnitStatus:
+    """What the files say. ``now``: of the file system; without a ``watcher`` a lease is as it seems at this moment."""
+    state, reason, worker, iterations = "open", "", "", 0
+    done = None
+    try:
+        done = folder.done()
+        lease = folder.newest_lease() if done is None and folder.path.is_dir() else None
+        iterations = done.iterations if done is not None else folder.iterations() if lease is not None else 0
+        if done is not None:
+            state = "done"
+        elif (
+            lease is not None
+            and (watcher.standing(folder.path, lease, now) if watcher else lease.standing(now)) == "held"
+        ):
+            state = "running"
+            worker = lease.record.owner.describe() if lease.record is not None else "somebody"
+        elif lease is not None and (failure := folder.failed(unit.attempts)) is not None:
+            state, reason = "failed", failure.reason
+    except RunError as error:
+        state, reason = "failed", str(error)
+    if state == "open" and refused:
+        state, reason = "failed", refused
+    return UnitStatus(
+        key=unit.key,
+        name=unit.name,
+        task=unit.task,
+        model=unit.model,
+        replicate=unit.replicate,
+        device=unit.device,
+        arm=unit.arm,
+        state=state,  # type: ignore[arg-type]
+        reason=reason,
+        worker=worker,
+        iterations=iterations,
+        folder=str(folder.path),
+        done=done,
+    )
+
+
+def strays(folder: SweepFolder, spec: Spec) -> tuple[str, ...]:
+    wanted = {unit.key for unit in spec.units}
+    return tuple(key for key in folder.unit_keys() if key not in wanted)
+
+
+def file_system_time(folder: Path) -> float:
+    """Now, by the clock that dates the files of a folder. Raises ``kfp.RunError`` if nothing can be written there."""
+    probe = folder / f"now.{secrets.token_hex(8)}{TEMPORARY}"
+    with refusals(folder):
+        try:
+            probe.write_bytes(PROBE)
+            return probe.stat().st_mtime
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink()
+
+
+def last_line(log: Path) -> str:
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 2000))
+        lines = file.read().decode(errors="replace").split("\n")
+        text = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return "".join(c for c in text if c.isprintable())[-300:]
+    return ""
