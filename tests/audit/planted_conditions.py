@@ -25,6 +25,9 @@ SIGNATURE = """kernel void saxpy(device const float* x [[buffer(0)]], device flo
 BURDEN = "for (uint k = 0; k < 40; ++k) r += 1e-30f * sin(r + k);"
 MARK = "// here"
 
+# Where the kernels are looked at, but for the one number that most of them ask for.
+OTHER_NUMBERS = (1, 512, 768, 1000, 1001, 1023, 1025, 1040, 1099, 1100, 1280, 2048, 4095, 4096, 4097, 16384)
+
 Accepts = Callable[[int, float], bool]
 
 
@@ -97,6 +100,19 @@ PLANTED = (
         "",
         f"    switch (N) {{ {MARK}\n    case 4096: r += 1e-30f; break;\n"
         f"    case 1024:\n        {BURDEN}\n        break;\n    default: break;\n    }}\n",
+        _equal,
+    ),
+    Planted(
+        "the default of a switch",
+        "",
+        f"    switch (N) {{ {MARK}\n    {' '.join(f'case {n}:' for n in OTHER_NUMBERS)} r += 1e-30f; break;\n"
+        f"    default:\n        {BURDEN}\n        break;\n    }}\n",
+        _equal,
+    ),
+    Planted(
+        "a table",
+        "#define MANY (32 + 8)\nconstant uint rounds[5] = {MANY, 2u, 2u, 2u, 2u};\n",
+        f"    uint passes = rounds[min(N ^ 1024u, 4u)]; {MARK}\n    for (uint k = 0; k < passes; ++k) r += 1e-30f;\n",
         _equal,
     ),
     Planted("arithmetic on truths", "", f"    r += 1e-30f * float(N == 1024) * sin(r); {MARK}\n", _equal),

@@ -82,6 +82,21 @@ def test_a_counted_arm_can_be_closed() -> None:
     ]
 
 
+@pytest.mark.parametrize(("name", "side"), [("switch", "case 1024"), ("the default of a switch", "default")])
+def test_a_counted_side_of_a_switch_can_be_closed(name: str, side: str) -> None:
+    planted = next(one for one in PLANTED if one.name == name)
+    arm = next(arm for arm in covered(planted.source, 1024).arms if arm.side == side and (arm.counts or {})["N=1024"])
+    (edited,) = forced_fallbacks(planted.source, arm, bench=BENCH)
+    assert not any((one.counts or {})["N=1024"] for one in covered(edited, 1024).arms if one.side == side)
+
+
+def test_a_counted_entry_of_a_table_gets_the_value_of_the_others() -> None:
+    planted = next(one for one in PLANTED if one.name == "a table")
+    arm = next(arm for arm in covered(planted.source, 1024).arms if arm.side == "entry 0" and not arm.in_seed)
+    (edited,) = forced_fallbacks(planted.source, arm, bench=BENCH)
+    assert "{(1 ? 2u : (MANY)), 2u, 2u, 2u, 2u}" in edited
+
+
 def test_entries_of_a_table_are_told_apart() -> None:
     planted = Planted(
         "", "constant float table[8] = {0, 1e-30f, 0, 0, 2e-30f, 0, 0, 3e-30f};\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit.planted_conditions import HEAD, MARK, PLANTED, SIGNATURE, Planted
+from audit.planted_conditions import HEAD, MARK, OTHER_NUMBERS, PLANTED, SIGNATURE, Planted
 from kfp import machine
 from kfp.auditing.results import Arm, StaticEvidence
 from kfp.auditing.static import forced_fallbacks, static_evidence
@@ -23,7 +23,7 @@ def at(n: int, a: float = 2.5) -> Configuration:
     return replace(SAXPY.configurations("small")[0], label=f"N={n}, a={a}", parameters={"N": n, "a": a})
 
 
-NUMBERS = (1, 512, 768, 1000, 1001, 1023, 1024, 1025, 1040, 1099, 1100, 1280, 2048, 4095, 4096, 4097, 16384)
+NUMBERS = sorted((1024, *OTHER_NUMBERS))
 POINTS = (*(at(n) for n in NUMBERS), at(1024, 1.25), at(1024, 2.52))
 
 

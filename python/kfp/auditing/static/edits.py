@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 
 from kfp.auditing.program.source_map import SourceMap
 from kfp.auditing.program.translation import Translation
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static.closing import statement
 from kfp.auditing.static.editing import Edit, Insertion, Source, spellings
+from kfp.auditing.static.entries import entry_edits
 from kfp.auditing.static.evidence import tokens_of
+from kfp.auditing.static.flow import address
 from kfp.auditing.static.polarity import forced
+from kfp.auditing.static.predicates import table_loads
 from kfp.auditing.static.targets import Target
 
 _COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _DECIDING = _COMPARISONS | {"&&", "||"}
 _NEVER = 0x5A5A0000
+_MOST_SUBJECTS = 3
 _NUMBER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*$")
 
 
@@ -55,7 +60,7 @@ class Editor:
         if not spelled:
             return
         if text == "switch":
-            yield from self._cases()
+            yield from self._of_switch()
         elif text in _DECIDING and self.force is not None:
             if len(spelled) == 1:
                 yield from self._calls()
@@ -70,6 +75,7 @@ class Editor:
         elif text == "!" and spelled[-1][1] == "!" and self._closes_equality() is not None:
             yield (Insertion(spelled[-1][0], 1, "0 * !" if self._closes_equality() else "1 | !"),)
         elif self.target.predicate.kind in ("value", "table"):
+            yield from self._entries()
             yield from self._literals_of_statement()
 
     def _closes_equality(self) -> bool | None:
@@ -91,7 +97,9 @@ class Editor:
         spelled = list(spellings(self.source, self.map, self.token))
         if not spelled:
             return
-        if self.target.predicate.kind == "comparison":
+        if self.target.predicate.kind == "switch":
+            yield from self._of_switch()
+        elif self.target.predicate.kind == "comparison":
             yield from self._around_macros(spelled)
             yield from self.at_token()
             yield from self._enclosing_condition()
@@ -237,24 +245,67 @@ class Editor:
             before, after = self.around
             yield (Insertion(offset + 1, 0, before), Insertion(end - 1, 0, after))
 
+    def _of_switch(self) -> Iterator[Edit]:
+        if self.target.side.name == "default":
+            yield from self._subject_fixed()
+        elif self.target.side.name != "false":
+            yield from self._cases()
+
     def _cases(self) -> Iterator[Edit]:
         """The labels of a switch that lead to the arm."""
         wanted = set(self.target.side.cases) or {int(n) for n in re.findall(r"== (\d+)", self.target.side.text)}
-        if self.target.side.name == "false":
-            return
+        labels = [index for index in self._labels() if _number(self.map.tokens[index].text) in wanted]
+        edits = [edit for index in labels if (edit := self._moved(index))]
+        if edits:
+            yield tuple(one for edit in edits for one in edit)
+
+    def _labels(self) -> Iterator[int]:
+        """The values of the cases of the switch."""
         tokens = self.map.tokens
-        depth, edits = 0, []
+        depth = 0
         for index in range(self.token, min(len(tokens) - 1, self.token + 20000)):
             text = tokens[index].text
             depth += (text == "{") - (text == "}")
             if text == "}" and depth == 0:
-                break
-            if text == "case" and depth == 1 and _number(tokens[index + 1].text) in wanted:
-                edit = self._moved(index + 1)
-                if edit:
-                    edits.append(edit)
-        if edits:
-            yield tuple(one for edit in edits for one in edit)
+                return
+            if text == "case" and depth == 1:
+                yield index + 1
+
+    def _subject_fixed(self) -> Iterator[Edit]:
+        """One of the cases always, so that the default never is taken."""
+        tokens = self.map.tokens
+        opening = self.token + 1
+        if opening >= len(tokens) or tokens[opening].text != "(" or tokens[opening].origin != 0:
+            return
+        offset = self.source.offset(tokens[opening].line, tokens[opening].column)
+        end = self.source.closing(offset) if offset is not None else None
+        if offset is None or end is None:
+            return
+        for index in islice(self._labels(), _MOST_SUBJECTS):
+            value = _number(tokens[index].text)
+            if value is not None:
+                yield Insertion(offset + 1, 0, "0 * ("), Insertion(end - 1, 0, f") + {value}")
+
+    def _entries(self) -> Iterator[Edit]:
+        """Of the tables that the value is made of, the entries that give it; else all that aren't the usual ones."""
+        found = self.target.code.definitions.get(self.target.predicate.operand)
+        for load in table_loads(self.target.code, found) if found is not None else ():
+            place = address(self.target.code, load.operands[0])
+            table = plain_name(str(place.index)) if place is not None else ""
+            shown = self.target.side.name.removeprefix("is ")
+            yield from entry_edits(self.source, self.map, table, partial(_is_shown, shown))
+            yield from entry_edits(self.source, self.map, table, lambda text, usual: text != usual)
+
+
+def _is_shown(shown: str, text: str, _usual: str) -> bool:
+    """Whether a literal is the value that is ``shown``, as the names of sides are."""
+    number = _number(text)
+    if number is not None and shown == str(number):
+        return True
+    try:
+        return f"{float(text.replace(' ', '').rstrip('fFhH')):g}" == shown
+    except ValueError:
+        return False
 
 
 def _number(text: str) -> int | None:

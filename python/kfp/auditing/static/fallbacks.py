@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kfp import machine
-from kfp.auditing.program.counters import COUNTED, with_counters
+from kfp.auditing.program.counters import COUNTED, Counted, with_counters
 from kfp.auditing.program.translation import DEVICE, NoTranslation, Translation, translate
+from kfp.auditing.program.wording import plain_name
 from kfp.auditing.results import Arm
 from kfp.auditing.static.closing import Written, ways_to_close
 from kfp.auditing.static.editing import Edit, Insertion, Source, source_of, unique
 from kfp.auditing.static.edits import Editor, comparisons_of_statement
+from kfp.auditing.static.entries import entry_edit
 from kfp.auditing.static.evidence import codes_of, tokens_of
+from kfp.auditing.static.flow import KernelCode
 from kfp.auditing.static.predicates import Predicate, Side
 from kfp.auditing.static.targets import Target, other_keys
 from kfp.gating.trials import Bench
@@ -71,22 +75,35 @@ def _without_counted(bench: Bench, translation: Translation, arm: Arm) -> Iterat
     number, _, side = arm.id.removeprefix(f"{arm.kernel}/{COUNTED} ").partition("/")
     listed = with_counters(translation.program).counted
     code = next(codes_of(translation, [arm.kernel]), None)
-    if not number.isdigit() or int(number) >= len(listed) or code is None or side not in ("true", "false"):
+    if not number.isdigit() or int(number) >= len(listed) or code is None:
         return
     counted = listed[int(number)]
     token = next(translation.map.frames(translation.program, counted.instruction.place), None)
     if token is None:
         return
-    predicate = Predicate("", 0, counted.kind, (), (), ())
-    target = Target(translation, code, predicate, Side(side, "", "", {}, -1), frozenset())
     source = source_of(translation.source)
-    for edit in unique(Editor(target, source, token, side == "false").of_counted()):
+    for edit in unique(_counted_edits(translation, code, source, counted, side, token)):
         text = source.edited(edit)
         try:
             translate(bench, text)
         except NoTranslation:
             continue
         yield text
+
+
+def _counted_edits(
+    translation: Translation, code: KernelCode, source: Source, counted: Counted, side: str, token: int
+) -> Iterator[Edit]:
+    kind, _, number = side.partition(" ")
+    if counted.kind == "table":
+        table = plain_name(counted.instruction.operands[0])
+        yield from entry_edit(source, translation.map, table, int(number))
+        return
+    cases = (int(number),) if kind == "case" and re.fullmatch(r"-?\d+", number) else ()
+    predicate = Predicate("", 0, counted.kind, (), (), ())
+    target = Target(translation, code, predicate, Side(side, "", "", {}, -1, cases), frozenset())
+    if cases or side in ("true", "false", "default"):
+        yield from Editor(target, source, token, side == "false").of_counted()
 
 
 def _edited(target: Target) -> Iterator[str]:

@@ -205,7 +205,9 @@ def _value(evaluated: Evaluated, found: Instruction, users: list[Instruction]) -
     looked_up = place is not None and place.space == "global" and place.offset is None
     if found.opcode == "load" and not looked_up:
         return None
-    places = (found.place, *_operand_places(code, found), *(user.place for user in users))
+    # What is looked up is chosen where it is looked up.
+    tables = [one.place for one in table_loads(code, found)]
+    places = (*tables, found.place, *_operand_places(code, found), *(user.place for user in users))
     kind = "table" if looked_up else "value"
     key = canonical(code, found.name)[0]
     parameters = _parameters(code, found.name)
@@ -251,17 +253,27 @@ def _singled_out(evaluated: Evaluated, operand: str) -> list[object]:
 
 
 def _operand_places(code: KernelCode, found: Instruction) -> tuple[int, ...]:
-    """Of what it is made of, the nearest first."""
-    places: list[int] = []
+    return tuple(one.place for one in _made_of(code, found) if one.opcode != "load")
+
+
+def table_loads(code: KernelCode, found: Instruction) -> list[Instruction]:
+    """The look-ups in constant tables that a value is made of."""
+    loads = [one for one in (found, *_made_of(code, found)) if one.opcode == "load"]
+    at = [(one, address(code, one.operands[0])) for one in loads]
+    return [one for one, place in at if place is not None and place.space == "global" and place.offset is None]
+
+
+def _made_of(code: KernelCode, found: Instruction) -> Iterator[Instruction]:
+    """The nearest first; what is behind a load is what it is loaded from, not what it is made of."""
     pending, seen = list(found.operands), set(found.operands)
     while pending and len(seen) < 40:
         definition = code.definitions.get(pending.pop(0))
-        if definition is not None and definition.opcode != "load":
-            places.append(definition.place)
+        if definition is not None:
+            yield definition
             new = [operand for operand in definition.operands if operand not in seen]
-            seen.update(new)
-            pending.extend(new)
-    return tuple(places)
+            if definition.opcode != "load":
+                seen.update(new)
+                pending.extend(new)
 
 
 def _first_place(code: KernelCode, label: str) -> int:
