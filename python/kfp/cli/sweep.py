@@ -40,9 +40,6 @@ def sweep(
     jobs: Annotated[int | None, typer.Option(min=1, help="Workers at once; local: default one a processor.")] = None,
     executor: Annotated[ExecutorName, typer.Option(help="Where the workers run.")] = ExecutorName.local,
     scheduler: Annotated[str, typer.Option(help="Of dask: its address, as in tcp://127.0.0.1:8786.")] = "",
-    partition: Annotated[str, typer.Option(help="Of Slurm, for the jobs.")] = "",
-    licence: Annotated[str, typer.Option(help="Of Slurm, that stands for a device: as in kfp_{device}:1.")] = "",
-    time: Annotated[str, typer.Option(help="Of a job of Slurm, as sbatch takes it.")] = "",
     retry: Annotated[bool, typer.Option("--retry", help="Try units that have failed once more.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Say how far it is, start nothing.")] = False,
     json: Json = False,
@@ -59,7 +56,7 @@ def sweep(
             try:
                 found = run_sweep(
                     spec, out=out, shard=shard, jobs=jobs, executor=executor.value, scheduler=scheduler,
-                    partition=partition, licence=licence, time=time, retry=retry, progress=overview,
+                    retry=retry, progress=overview,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 overview.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import time as clock
+import time
 from dataclasses import replace
 from pathlib import Path
 
 from kfp.errors import RunError, UsageError
 from kfp.sweeping.driver import Driver, file_system_time, status_of, strays
+from kfp.sweeping.executors import open_executor
 from kfp.sweeping.executors.base import Executor
 from kfp.sweeping.folder import SweepFolder, is_sweep
 from kfp.sweeping.reading import read_spec
@@ -25,9 +26,6 @@ def sweep(
     jobs: int | None = None,
     executor: str | Executor = "local",
     scheduler: str = "",
-    partition: str = "",
-    licence: str = "",
-    time: str = "",
     retry: bool = False,
     progress: OnSweepProgress = silent,
 ) -> Sweep:
@@ -36,8 +34,8 @@ def sweep(
     ``spec`` is a TOML file, a ``Spec``, or the folder of a sweep that has begun. The units go to folders below ``out``,
     each by a hash of what decides its result; the same call again goes on where it stopped, and several calls share the
     work. ``shard`` ``"i/n"`` does the i-th of n parts. ``executor`` is ``"local"`` with at most ``jobs`` processes,
-    ``"dask"`` with the ``scheduler`` at an address, ``"slurm"`` with a ``partition``, a ``licence`` and a ``time`` as
-    sbatch takes them, or one of your own. ``retry`` gives units that have failed another chance.
+    ``"dask"`` with the ``scheduler`` at an address, ``"slurm"``, or one of your own. ``retry`` gives units that have
+    failed another chance.
 
     What becomes of a unit is in the ``Sweep``. Raises ``kfp.Error`` for a spec, a folder or an executor that can't be
     used.
@@ -47,12 +45,7 @@ def sweep(
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs: expected at least 1, got {jobs}")
     if isinstance(executor, str):
-        from kfp.sweeping.executors.choosing import open_executor
-
-        limited = wanted if jobs is None else replace(wanted, jobs=jobs)
-        executor = open_executor(
-            executor, limited, scheduler=scheduler, partition=partition, licence=licence, time=time
-        )  # fmt: skip
+        executor = open_executor(executor, wanted if jobs is None else replace(wanted, jobs=jobs), scheduler=scheduler)
     try:
         folder.begin(wanted)
         if retry:
@@ -75,7 +68,7 @@ def sweep_status(
     try:
         now = file_system_time(folder.path / "units")
     except RunError:
-        now = clock.time()
+        now = time.time()
     return Sweep(
         name=wanted.name,
         folder=str(folder.path),
