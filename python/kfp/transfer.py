@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -24,6 +24,7 @@ from kfp.gating.results import Gate
 from kfp.records import Record
 from kfp.runs.files import read_json
 from kfp.runs.run import Run
+from kfp.sweeping.folder import SweepFolder, is_sweep
 from kfp.tables import Line, grid, wrapped
 from kfp.tasks import get_task
 
@@ -214,10 +215,13 @@ def transfer_report(
 
 
 def cases_of(path: Path) -> tuple[Case, ...]:
-    """Of a run's folder its gate, of a CSV file the rows of its table, of a JSON file the gate that it records.
+    """Of a run's folder its gate, of a sweep's those of its runs that have one, of a CSV file the rows of its table, of
+    a JSON file the gate that it records.
 
     Raises ``kfp.Error`` for something else, and for a run that was not gated.
     """
+    if path.is_dir() and is_sweep(path):
+        return tuple(_cases_of_sweep(path))
     if path.is_dir():
         run = Run(path)
         if run.gate is None:
@@ -226,6 +230,14 @@ def cases_of(path: Path) -> tuple[Case, ...]:
     if path.suffix == ".json":
         return (case_of(Gate.from_json(read_json(path)), "", path.name),)
     return read_table(path)
+
+
+def _cases_of_sweep(path: Path) -> Iterator[Case]:
+    """A unit whose search found nothing to gate is no case."""
+    for unit, folder in SweepFolder(path).runs():
+        run = Run(folder)
+        if run.gate is not None:
+            yield case_of(run.gate, run.spec.model, unit.name, audits_of(folder).get(run.gate.source_sha256))
 
 
 def case_of(gate: Gate, model: str, source: str, audit: Audit | None = None) -> Case:

@@ -165,13 +165,18 @@ def _list(context: typer.Context, json: Json = False) -> int | None:
 
 @runs_app.command()
 def show(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run, or its name in the list.")], json: Json = False
+    folder: Annotated[Path, typer.Argument(help="Folder of a run or a sweep, or a run's name in the list.")],
+    json: Json = False,
 ) -> int:
     """Show a run: every iteration, and what is left at the end."""
     from kfp.runs.run import Run
     from kfp.search.story import run_lines
+    from kfp.sweeping.folder import is_sweep
 
-    run = Run(run_named(folder))
+    named = run_named(folder)
+    if is_sweep(named):
+        return _show_sweep(named, json)
+    run = Run(named)
     if json:
         print_json(run.to_json())
     else:
@@ -179,28 +184,44 @@ def show(
     return RIGHT
 
 
+def _show_sweep(folder: Path, json: bool) -> int:
+    from kfp.sweeping.overview import sweep_lines
+    from kfp.sweeping.sweep import sweep_status
+
+    found = sweep_status(folder)
+    if json:
+        print_json(found.to_json())
+    else:
+        print_lines(sweep_lines(found))
+    return RIGHT
+
+
 @runs_app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="Folder of a run, or its name in the list.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a run or a sweep, or a run's name in the list.")],
     format: Annotated[
         ExportFormat, typer.Option(help="A row per candidate; trajectories: with all texts.")
     ] = ExportFormat.jsonl,
     out: Annotated[Path | None, typer.Option(help="File to write; else stdout.")] = None,
 ) -> int:
-    """Export a run's candidates as JSON lines, CSV, Parquet or training trajectories."""
+    """Export the candidates of a run, or of a sweep's runs, as JSON lines, CSV, Parquet or training trajectories."""
     from kfp.runs import export as exporting
     from kfp.runs.run import Run
+    from kfp.sweeping.folder import SweepFolder, is_sweep
 
-    run = Run(run_named(folder))
+    named = run_named(folder)
+    runs = [Run(named)]
+    if is_sweep(named):
+        runs = [Run(found, name=unit.key) for unit, found in SweepFolder(named).runs()]
     if format == ExportFormat.parquet:
-        exporting.write_parquet(run, out)
+        exporting.write_parquet(runs, out)
     else:
         writer: Any = {
             ExportFormat.jsonl: exporting.jsonl_lines,
             ExportFormat.csv: exporting.csv_lines,
             ExportFormat.trajectories: exporting.trajectory_lines,
         }[format]
-        exporting.write_lines(writer(run), out)
+        exporting.write_lines(writer(*runs), out)
     return RIGHT
 
 

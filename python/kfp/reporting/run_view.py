@@ -101,8 +101,8 @@ class RunView:
         return next((c.key for c in self.candidates if c.record.source_sha256 == sha256), "")
 
 
-def view(run: Run) -> RunView:
-    """Raises ``kfp.RunError`` for files that are not those of a run."""
+def view(run: Run, name: str = "") -> RunView:
+    """``name``: instead of the folder's. Raises ``kfp.RunError`` for files that are not those of a run."""
     folder, reader = run.folder, run.reader
     records = tuple(reader.iterations())
     sources = {}
@@ -114,7 +114,7 @@ def view(run: Run) -> RunView:
     entries, fault = _ledger(folder)
     gate = gate_of(folder)
     return RunView(
-        name=folder.resolve().name,
+        name=name or folder.resolve().name,
         spec=run.spec,
         provenance=run.provenance,
         records=records,

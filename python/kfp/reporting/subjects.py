@@ -21,11 +21,12 @@ from kfp.reporting.run_view import RunView, view
 from kfp.results import Evaluation
 from kfp.runs.files import read_json
 from kfp.runs.run import Run
+from kfp.sweeping.folder import SweepFolder, is_sweep
 from kfp.timing.results import Comparison
 from kfp.transfer import Case, read_table
 
 STUDY = "study"
-# A sweep has its runs some folders further down.
+# A folder with runs may have them some folders further down.
 DEEPEST = 4
 
 
@@ -95,6 +96,12 @@ def _in_folder(path: Path) -> Iterator[Named]:
     if gate is not None:
         yield Named(path.resolve().name, gate)
         return
+    if is_sweep(path):
+        units = tuple(SweepFolder(path).runs())
+        if not units:
+            raise UsageError(f"{path}: no unit of this sweep has begun; kfp sweep {path} goes on with it")
+        yield from (Named(unit.name, _view_or_reason(folder, unit.name)) for unit, folder in units)
+        return
     folders = sorted(file.parent for depth in range(1, DEEPEST + 1) for file in path.glob("*/" * depth + "run.json"))
     if not folders:
         raise UsageError(f"{path}: expected a run, a finished gate, or a folder with runs in it; there is none")
@@ -102,9 +109,9 @@ def _in_folder(path: Path) -> Iterator[Named]:
         yield Named(str(folder.relative_to(path)), _view_or_reason(folder))
 
 
-def _view_or_reason(folder: Path) -> RunView | Unreadable:
+def _view_or_reason(folder: Path, name: str = "") -> RunView | Unreadable:
     try:
-        return view(Run(folder))
+        return view(Run(folder), name)
     except Error as error:
         return Unreadable(str(error))
 

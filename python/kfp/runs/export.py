@@ -33,11 +33,16 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             yield _row(run, spec, record, candidate)
 
 
+def _all_rows(runs: Iterable[Run]) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        yield from rows(run)
+
+
 def _row(run: Run, spec: Spec, record: IterationRecord, candidate: CandidateRecord) -> dict[str, Any]:
     evaluation, gain = candidate.evaluation, candidate.gain
     hidden = candidate.selection[-1] if candidate.selection else None
     values = (
-        SCHEMA, run.folder.name, spec.task, spec.device, spec.scale, spec.strategy, spec.replicate, spec.seed,
+        SCHEMA, run.name, spec.task, spec.device, spec.scale, spec.strategy, spec.replicate, spec.seed,
         spec.disclose, record.number, candidate.number, candidate.model, candidate.answer, candidate.decision,
         candidate.decision == "promoted", candidate.reason, evaluation.verdict if evaluation else None,
         evaluation.score if evaluation else None, gain.ratio if gain else None, gain.low if gain else None,
@@ -48,14 +53,14 @@ def _row(run: Run, spec: Spec, record: IterationRecord, candidate: CandidateReco
     return dict(zip(COLUMNS, values, strict=True))
 
 
-def jsonl_lines(run: Run) -> Iterator[str]:
-    for row in rows(run):
+def jsonl_lines(*runs: Run) -> Iterator[str]:
+    for row in _all_rows(runs):
         yield json.dumps(row, ensure_ascii=False)
 
 
-def csv_lines(run: Run) -> Iterator[str]:
+def csv_lines(*runs: Run) -> Iterator[str]:
     yield _csv_line(COLUMNS)
-    for row in rows(run):
+    for row in _all_rows(runs):
         yield _csv_line(["" if row[name] is None else row[name] for name in COLUMNS])
 
 
@@ -65,8 +70,13 @@ def _csv_line(values: Iterable[object]) -> str:
     return text.getvalue()
 
 
-def trajectory_lines(run: Run) -> Iterator[str]:
-    """One question and answer a line, with the verdict: what training on a run needs."""
+def trajectory_lines(*runs: Run) -> Iterator[str]:
+    """One question and answer a line, with the verdict: what training on runs needs."""
+    for run in runs:
+        yield from _trajectory_lines(run)
+
+
+def _trajectory_lines(run: Run) -> Iterator[str]:
     reader = run.reader
     system = reader.system
     for record in run.iterations:
@@ -99,14 +109,14 @@ def write_lines(lines: Iterable[str], out: Path | None) -> None:
             file.write(f"{line}\n")
 
 
-def write_parquet(run: Run, out: Path | None) -> None:
+def write_parquet(runs: Iterable[Run], out: Path | None) -> None:
     """Needs pyarrow, from ``kfp[frames]``."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise RunError("Parquet needs pyarrow; python -m pip install 'kfp[frames]'") from None
-    table = pyarrow.Table.from_pylist(list(rows(run)))
+    table = pyarrow.Table.from_pylist(list(_all_rows(runs)))
     if out is None:
         if sys.stdout.isatty():
             raise UsageError("parquet: it is binary; name a file with --out")

@@ -49,10 +49,14 @@ def totals_of(records: Iterable[IterationRecord]) -> Totals:
 
 
 class Run:
-    """A run on disk. ``iterations`` reads one record at a time; ``ended`` is empty, or why it is not complete."""
+    """A run on disk. ``iterations`` reads one record at a time; ``ended`` is empty, or why it is not complete.
 
-    def __init__(self, folder: Path, wanted: int | None = None, ended: str = "") -> None:
+    ``name``: what tells it from others in a table, by default that of its folder.
+    """
+
+    def __init__(self, folder: Path, wanted: int | None = None, ended: str = "", name: str = "") -> None:
         self.folder = Path(folder)
+        self.name = name or self.folder.name
         self.wanted = wanted
         self.ended = ended
         self._reader = RunReader(self.folder)

@@ -156,7 +156,7 @@ class UnitFolder:
 
     def iterations(self) -> int:
         """How many are complete, of the run wherever it lies now."""
-        place = self._present()
+        place = self.present()
         if place is None:
             return 0
         with contextlib.suppress(OSError):
@@ -171,7 +171,7 @@ class UnitFolder:
         place = self._work(lease.generation) / "run"
         with refusals(place):
             self._work(lease.generation).mkdir(exist_ok=True)
-            present = self._present()
+            present = self.present()
             if present is not None and present != place:
                 present.rename(place)
             # A holder that is stopped, or on a machine out of reach, may still have them locked.
@@ -186,7 +186,8 @@ class UnitFolder:
             (self._work(lease.generation) / "run").rename(self.run)
         self._sweep_out(None)
 
-    def _present(self) -> Path | None:
+    def present(self) -> Path | None:
+        """The run wherever it lies now, None where it has not begun."""
         places = [self.run, *sorted((work / "run" for work in self.path.glob("work-*")), reverse=True)]
         return next((place for place in places if (place / "run.json").is_file()), None)
 
@@ -261,17 +262,15 @@ class SweepFolder:
         with refusals(folder):
             return sorted(e.name for e in folder.iterdir() if _KEY.fullmatch(e.name)) if folder.is_dir() else []
 
-    def runs(self) -> Iterator[tuple[str, Path]]:
-        """(name, folder) of each unit's run, also of those that are not complete."""
-        for key in self.unit_keys():
-            folder = self.unit_folder(key)
-            place = folder._present()
-            if place is None:
-                continue
-            try:
-                yield folder.unit().name, place
-            except RunError:
-                yield key, place
+    def runs(self) -> Iterator[tuple[Unit, Path]]:
+        """(unit, folder) of each run in the order of the spec, also of those that are not complete.
+
+        Units that the spec no longer names are left out.
+        """
+        for unit in self.spec().units:
+            place = self.unit_folder(unit.key).present()
+            if place is not None:
+                yield unit, place
 
 
 def is_sweep(folder: Path) -> bool:
