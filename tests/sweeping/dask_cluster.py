@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ class DaskCluster:
         self.workers: list[subprocess.Popen[bytes]] = []
         self.scheduler: subprocess.Popen[bytes] | None = None
         self._wanted, self._resources = workers, resources
+        self._ports: list[int] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> DaskCluster:
@@ -49,23 +51,48 @@ class DaskCluster:
             "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--scheduler-file", str(self.file)
         )
         give_up = time.monotonic() + 30
-        while not self.file.exists():
+        while not (address := self._written_address()):
             if time.monotonic() > give_up or self.scheduler.poll() is not None:
                 raise RuntimeError(f"dask's scheduler does not start\n{(self.folder / 'scheduler.log').read_text()}")
             time.sleep(0.05)
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = address
+
+    def _written_address(self) -> str:
+        """Empty as long as the file is not whole."""
+        try:
+            return str(json.loads(self.file.read_text())["address"])
+        except (OSError, ValueError):
+            return ""
 
     def start_worker(self) -> subprocess.Popen[bytes]:
+        port = free_port()
         worker = self._start(
-            *("worker", self.address, "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard"),
+            *(
+                "worker",
+                self.address,
+                "--host",
+                "127.0.0.1",
+                "--worker-port",
+                str(port),
+                "--nthreads",
+                "1",
+                "--no-nanny",
+                "--no-dashboard",
+            ),
             *("--resources", self._resources, "--memory-limit", "0", "--death-timeout", "10"),
             *("--local-directory", str(self.folder)),
         )
         self.workers.append(worker)
+        self._ports.append(port)
         return worker
+
+    def addresses(self) -> list[str]:
+        """Of the workers, in their order."""
+        return [f"tcp://127.0.0.1:{port}" for port in self._ports]
 
     def kill_worker(self, number: int) -> None:
         worker = self.workers.pop(number)
+        self._ports.pop(number)
         worker.kill()
         worker.wait()
 
@@ -85,12 +112,13 @@ class DaskCluster:
             )
 
     def _end(self) -> None:
-        started = [*self.workers, *([self.scheduler] if self.scheduler else [])]
-        for process in started:
-            process.terminate()
-        for process in started:
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """At once: a worker that is asked to end waits for its tasks."""
+        for process in [*self.workers, *([self.scheduler] if self.scheduler else [])]:
+            process.kill()
+            process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 import uuid
@@ -122,12 +123,11 @@ class DaskExecutor:
         return False
 
     def _connect(self) -> Any:
-        at = {"scheduler_file": self._scheduler} if Path(self._scheduler).is_file() else {"address": self._scheduler}
         # What a constructor leaves half made would wait for its end at the exit, unless it is told that it is closed.
         client = self._distributed.Client.__new__(self._distributed.Client)
         try:
-            client.__init__(**at, timeout=self._seconds, set_as_default=False, name="kfp-sweep")
-        except (OSError, ValueError, TypeError, KeyError, ImportError) as error:
+            client.__init__(_address(self._scheduler), timeout=self._seconds, set_as_default=False, name="kfp-sweep")
+        except (OSError, ValueError, TypeError, ImportError) as error:
             client.status = "closed"
             raise ExecutorError(
                 f"no dask scheduler at {self._scheduler!r}: {error or type(error).__name__}; "
@@ -146,6 +146,16 @@ class DaskExecutor:
 
     def _note(self, event: tuple[float, dict[str, str]]) -> None:
         self._began[event[1]["task"]] = event[1]["worker"]
+
+
+def _address(scheduler: str) -> str:
+    """Raises ``ValueError`` or ``OSError`` for a file that is none of a scheduler's."""
+    if not Path(scheduler).is_file():
+        return scheduler
+    said = json.loads(Path(scheduler).read_text(encoding="utf-8"))
+    if not isinstance(said, dict) or not isinstance(said.get("address"), str):
+        raise ValueError("no scheduler's file")
+    return str(said["address"])
 
 
 class DaskJob:
