@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 from kfp.errors import ExecutorError
-from kfp.sweeping.executors.base import STOPPED
+from kfp.sweeping.executors.base import worker_command
+from kfp.sweeping.executors.local import Tethered
 
-LOG = "worker.log"
-# For the worker to stop its own work and give its lease back.
-GRACE_SECONDS = 20.0
-
-_running: dict[str, subprocess.Popen[bytes]] = {}
+_running: dict[str, Tethered] = {}
 
 
 def run_worker(unit: str) -> int:
@@ -31,48 +24,19 @@ def run_worker(unit: str) -> int:
         raise ExecutorError(
             f"{unit}: no such folder on {socket.gethostname()}; a sweep's folder has to be one that all machines share"
         )
-    with (folder / LOG).open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", __name__, unit],
-            # Nothing is ever written: the pipe breaks when this process ends, however it does.
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    process = Tethered(worker_command(folder), folder / "worker.log")
     _running[unit] = process
     try:
         if threading.current_thread() is threading.main_thread():
             # Of a job that is cancelled, only some of Slurm's process trackers tell more than the first process.
-            signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+            signal.signal(signal.SIGTERM, lambda *_: process.stop())
         return process.wait()
     finally:
         _running.pop(unit, None)
-        if process.stdin is not None:
-            process.stdin.close()
 
 
 def stop_worker(unit: str) -> None:
     """Asks the unit's worker to stop, if this process has started one."""
     process = _running.get(unit)
     if process is not None:
-        process.terminate()
-
-
-def _end_with_starter() -> None:
-    while os.read(0, 1):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(GRACE_SECONDS)
-    os._exit(STOPPED)
-
-
-def _main(unit: str) -> int:
-    from kfp.sweeping.worker import run_unit
-
-    threading.Thread(target=_end_with_starter, daemon=True).start()
-    return run_unit(Path(unit))
-
-
-if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1]))
+        process.stop()

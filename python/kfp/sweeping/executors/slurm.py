@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import math
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from kfp.sweeping.executors.base import JobState
 from kfp.sweeping.executors.remote import run_worker
 from kfp.sweeping.executors.squeue import Queue
 
+# A job is told by them from others, and its output lies in the unit's folder.
+_NOT_TO_CHOOSE = ("array", "chdir", "error", "job-name", "output", "requeue", "wait", "wrap")
 # What a job may take beyond the unit's deadline: to begin, and to tell its end.
 MARGIN_SECONDS = 300.0
 
@@ -27,13 +30,39 @@ class SlurmOptions:
     """How jobs are submitted. ``licence`` and the values of ``sbatch`` may hold ``{device}``, the unit's device.
 
     ``time`` as sbatch takes it, by default the unit's deadline and some minutes, or the partition's own limit where a
-    unit has none; ``sbatch``: more of its long options.
+    unit has none; ``sbatch``: more of its long options, where true stands for an option without a value.
+
+    Raises ``kfp.UsageError`` for a value that can't be.
     """
 
     partition: str = ""
     licence: str = ""
     time: str = ""
     sbatch: Mapping[str, str | int | bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("partition", "licence", "time"):
+            _require_one_line(name, getattr(self, name))
+        for name, value in self.sbatch.items():
+            if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+                raise UsageError(
+                    f"slurm.sbatch: expected long options of sbatch, as in account or cpus-per-task, got {name!r}"
+                )
+            if name in _NOT_TO_CHOOSE:
+                raise UsageError(
+                    f"slurm.sbatch.{name}: expected an option that kfp leaves alone; it needs this one itself"
+                )
+            own = {"partition": "partition", "licenses": "licence", "time": "time"}.get(name)
+            if own is not None:
+                raise UsageError(f"slurm.sbatch.{name}: expected it as slurm.{own}")
+            if isinstance(value, str):
+                _require_one_line(f"sbatch.{name}", value)
+
+
+def _require_one_line(name: str, value: str) -> None:
+    """Another line in the script of a job would be a command."""
+    if value and not value.isprintable():
+        raise UsageError(f"slurm.{name}: expected a text that can be printed, got {value!r}")
 
 
 class SlurmExecutor:
@@ -103,7 +132,6 @@ class SlurmExecutor:
         if options.time:
             more["time"] = options.time
         for option, value in options.sbatch.items():
-            # False: the option is left out, as submitit would not.
             if value is not False:
                 more[option] = value.replace("{device}", device) if isinstance(value, str) else value
         return {
