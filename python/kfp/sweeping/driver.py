@@ -25,8 +25,11 @@ from kfp.sweeping.spec import Spec, Unit
 SHORTEST_PAUSE_SECONDS = 0.2
 # Looking must not be all that a driver does to a slow file system.
 PAUSE_PER_LOOK = 4.0
-# A worker that ends again and again before it has taken the lease will not do so the next time either.
+# A worker that ends again and again before it has taken the lease will not do so the next time either; nor will one
+# that gives it back again and again without having done anything, as on a full disk.
 MOST_BARREN = 3
+MOST_FRUITLESS = 10
+LONGEST_WAIT_SECONDS = 5.0
 PROBE = b"\0" * 4096
 
 
@@ -34,6 +37,7 @@ PROBE = b"\0" * 4096
 class _Started:
     job: Job
     generation: int
+    iterations: int
     cancelled: bool = False
 
 
@@ -44,6 +48,7 @@ class _Tracked:
     status: UnitStatus
     started: _Started | None = None
     barren: int = 0
+    fruitless: int = 0
     not_before: float = 0.0
     refused: str = ""
     settled: bool = False
@@ -133,15 +138,21 @@ class Driver:
 
     def _judge(self, one: _Tracked, started: _Started) -> None:
         lease = one.folder.newest_lease()
-        if one.settled or (lease is not None and lease.generation > started.generation):
-            one.barren = 0
+        taken = lease is not None and lease.generation > started.generation
+        given_back = taken and lease is not None and lease.record is not None and lease.record.outcome == "stopped"
+        further = one.status.iterations > started.iterations
+        if one.settled or started.cancelled or (taken and (further or not given_back)):
+            one.barren = one.fruitless = 0
             return
-        one.barren += 1
-        one.not_before = time.monotonic() + one.barren
+        one.barren, one.fruitless = (0, one.fruitless + 1) if taken else (one.barren + 1, one.fruitless)
+        one.not_before = time.monotonic() + min(one.barren + one.fruitless, LONGEST_WAIT_SECONDS)
         if one.barren >= MOST_BARREN:
+            one.refused = f"its worker ended {one.barren} times before it began"
+        elif one.fruitless >= MOST_FRUITLESS:
+            one.refused = f"its worker stopped {one.fruitless} times without having done anything"
+        if one.refused:
             said = last_line(one.folder.log)
-            one.refused = f"its worker ended {one.barren} times before it began ({started.job.describe()})"
-            one.refused += f": {said}" if said else f"; see {one.folder.log}"
+            one.refused += f" ({started.job.describe()})" + (f": {said}" if said else f"; see {one.folder.log}")
 
     def _start(self) -> None:
         active = sum(one.started is not None for one in self._tracked)
@@ -152,7 +163,8 @@ class Driver:
             if one.status.state == "open" and idle and not one.refused:
                 lease = one.folder.newest_lease()
                 generation = lease.generation if lease is not None else 0
-                one.started = _Started(self.executor.start(one.folder.path, one.unit.device), generation)
+                job = self.executor.start(one.folder.path, one.unit.device)
+                one.started = _Started(job, generation, one.status.iterations)
                 active += 1
 
 

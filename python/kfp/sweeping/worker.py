@@ -21,12 +21,12 @@ from kfp.search import evolution
 from kfp.sweeping.executors.base import DONE, FAILED, HELD, STOPPED
 from kfp.sweeping.folder import Cause, Done, Failure, UnitFolder
 from kfp.sweeping.keeper import Keeper, Stopped, stop_on
-from kfp.sweeping.leases import Lease, take
+from kfp.sweeping.leases import Lease, Outcome, take
 from kfp.sweeping.spec import Unit
 from kfp.sweeping.turns import Turns
 
 # Not the unit's fault, and no attempt of it: another one will find the same until somebody makes room.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def run_unit(path: Path, tether: int | None = None) -> int:
@@ -45,26 +45,31 @@ def run_unit(path: Path, tether: int | None = None) -> int:
         try:
             return _work(folder, unit, lease)
         except Stopped:
-            lease.release("stopped")
-            return STOPPED
-        except Error as error:
-            if _is_full(error):
-                lease.release("stopped")
-                raise
-            return _failed(folder, unit, lease, str(error), _cause(error))
+            return _ended(lease, "stopped", STOPPED)
         except Exception as error:
+            # Whoever has lost the unit finds its folder gone, which says nothing of the unit.
+            if lease.superseded:
+                return HELD
             if _is_full(error):
                 lease.release("stopped")
                 raise
-            traceback.print_exc()
-            return _failed(folder, unit, lease, f"{type(error).__name__}: {error}", "error")
+            if not isinstance(error, Error):
+                traceback.print_exc()
+            return _failed(folder, unit, lease, error)
 
 
-def _failed(folder: UnitFolder, unit: Unit, lease: Lease, reason: str, cause: Cause) -> int:
-    folder.write_failure(Failure(lease.generation, cause, reason))
-    lease.release("failed")
+def _failed(folder: UnitFolder, unit: Unit, lease: Lease, error: Exception) -> int:
+    reason = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+    folder.write_failure(Failure(lease.generation, _cause(error), reason))
     print(f"kfp sweep: {unit.name}: {reason}", file=sys.stderr)
-    return FAILED
+    return _ended(lease, "failed", FAILED)
+
+
+def _ended(lease: Lease, outcome: Outcome, code: int) -> int:
+    if lease.superseded:
+        return HELD
+    lease.release(outcome)
+    return code
 
 
 def _work(folder: UnitFolder, unit: Unit, lease: Lease) -> int:
@@ -93,15 +98,14 @@ def _work(folder: UnitFolder, unit: Unit, lease: Lease) -> int:
         finished = Run(folder.run)
         Index().update(finished.reader, chosen.iterations, "complete")
         folder.write_done(_done(unit.key, lease.generation, finished, time.monotonic() - started))
-    lease.release("done")
-    return DONE
+    return _ended(lease, "done", DONE)
 
 
 class _Hopeless(Error):
     """Another attempt would end in the same way."""
 
 
-def _cause(error: Error) -> Cause:
+def _cause(error: Exception) -> Cause:
     if isinstance(error, DeviceUnavailable | ToolchainError):
         return "unavailable"
     return "usage" if isinstance(error, _Hopeless | BudgetError) else "error"
