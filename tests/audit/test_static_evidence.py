@@ -137,16 +137,56 @@ def test_conditions_that_loops_compute_are_named() -> None:
     assert any(text.startswith(f"line {planted.line}, ") and "N and a" in text for text in found.unknown), found.unknown
 
 
-def test_what_is_called_too_often_to_be_followed_is_named_unless_the_seed_has_it() -> None:
-    helpers = "static float f0(float v, uint n) { return n == 1024 ? v * 1.5f : v + 1.0f; }\n" + "".join(
-        f"static float f{n}(float v, uint n) {{ return f{n - 1}(f{n - 1}(f{n - 1}(v, n), n), n) * f{n - 1}(v, n); }}\n"
-        for n in range(1, 9)
+def often_called(first: str, kind: str, argument: str) -> str:
+    """A program that is too long with all calls in line."""
+    helpers = first + "".join(
+        f"static float f{n}(float v, {kind} n)"
+        f" {{ return f{n - 1}(f{n - 1}(f{n - 1}(v, n), n), n) * f{n - 1}(v, n); }}\n"
+        for n in range(1, 8)
     )
-    source = Planted("", helpers, "    r += 1e-30f * f8(r, N);\n", lambda n, a: True).source
+    return Planted(
+        "", helpers, f"    {kind} shape = {argument};\n    r += 1e-30f * f7(r, shape);\n", lambda n, a: True
+    ).source
+
+
+ASKS_OFTEN = often_called(
+    f"static float f0(float v, uint n) {{ return n == 1024 ? v * 1.5f : v + 1.0f; {MARK}\n}}\n", "uint", "N"
+)
+
+
+def only_at_1024(source: str) -> list[Arm]:
+    return [arm for arm in added(evidence(source)) if arm.accepts[at(1024).label] and not arm.accepts[at(1025).label]]
+
+
+def test_what_calls_tell_a_function_that_is_called_often_is_followed() -> None:
+    assert not evidence(ASKS_OFTEN).unknown
+    (arm,) = only_at_1024(ASKS_OFTEN)
+    assert dict(arm.accepts) == {point.label: point.integer("N") == 1024 for point in POINTS}
+    assert (arm.condition, arm.parameters) == ("n == 1024", ("N",))
+    assert arm.location is not None
+    assert ASKS_OFTEN.split("\n")[arm.location.line - 1].endswith(MARK)
+
+
+def test_what_the_seed_calls_as_often_is_known() -> None:
+    found = static_evidence(BENCH, SAXPY, ASKS_OFTEN, ASKS_OFTEN, POINTS)
+    assert not found.unknown
+    assert not added(found)
+
+
+@pytest.mark.full
+def test_an_arm_of_a_function_that_is_called_often_can_be_closed() -> None:
+    (edited,) = forced_fallbacks(ASKS_OFTEN, only_at_1024(ASKS_OFTEN)[0], bench=BENCH)
+    assert not only_at_1024(edited)
+
+
+def test_what_such_a_function_finds_in_memory_is_named_unless_the_seed_has_it() -> None:
+    source = often_called(
+        "struct Size { uint n; float a; };\n"
+        "static float f0(float v, thread const Size& s) { return s.n == 1024 ? v * 1.5f : v + s.a; }\n",
+        "thread const Size&", "Size{N, a}",
+    ).replace("thread const Size& shape", "Size shape")  # fmt: skip
     assert any("is called from too many places" in text for text in evidence(source).unknown)
-    beside_itself = static_evidence(BENCH, SAXPY, source, source, POINTS)
-    assert not beside_itself.unknown
-    assert not added(beside_itself)
+    assert not static_evidence(BENCH, SAXPY, source, source, POINTS).unknown
 
 
 @pytest.mark.parametrize(

@@ -53,17 +53,22 @@ class Translation:
 
     @cached_property
     def apart(self) -> dict[str, str]:
-        """The functions that were called from too many places to be put in line, with their text before that, without
-        what differs between two programs. Raises ``NoTranslation``.
+        """The functions that were called from too many places to be put in line, with their ``function_texts``. Raises
+        ``NoTranslation``.
         """
         names = [name for name in self.inlined.functions if not name.startswith("__kfp_")]
-        lines = self.text.split("\n") if names else []
+        return {name: self.function_texts.get(name, "") for name in names}
+
+    @cached_property
+    def function_texts(self) -> dict[str, str]:
+        """Of every function of the program, without what differs between two programs that have the same one. Raises
+        ``NoTranslation``.
+        """
+        lines = self.text.split("\n")
         found = {}
-        for name in names:
-            function = self.program.functions.get(name)
-            first = function.first_line if function is not None else 0
-            last = lines.index("}", first) if function is not None else 0
-            found[name] = "\n".join(_NUMBERED.sub("", line) for line in lines[first:last])
+        for name, function in self.program.functions.items():
+            last = lines.index("}", function.first_line)
+            found[name] = "\n".join(_NUMBERED.sub("", line) for line in lines[function.first_line : last])
         return found
 
     @cached_property

@@ -13,12 +13,13 @@ from kfp.auditing.program.translation import NoTranslation, Translation, transla
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.results import Arm, Attribute, Extent, Liveness, Location, StaticEvidence
 from kfp.auditing.static.attributes import find_attributes
+from kfp.auditing.static.calls import codes_within, evaluate_within, told_in_secret
 from kfp.auditing.static.closing import ways_to_close
 from kfp.auditing.static.extents import find_extents
 from kfp.auditing.static.flow import KernelCode, kernel_code
 from kfp.auditing.static.launch import BUFFERS, Situation, situations
 from kfp.auditing.static.opaque import opaque_conditions
-from kfp.auditing.static.predicates import Evaluated, Predicate, Side, Situations, evaluate, find_predicates
+from kfp.auditing.static.predicates import Evaluated, Predicate, Side, Situations, find_predicates
 from kfp.gating.trials import Bench
 from kfp.tasks.base import Configuration, Task
 
@@ -97,7 +98,8 @@ class _Seed:
         code = self.codes.get(kernel)
         if code is None:
             return set()
-        return {side.key for predicate in find_predicates(Evaluated(code, {})) for side in predicate.sides}
+        predicates = [one for part in codes_within(code) for one in find_predicates(Evaluated(part, {}))]
+        return {side.key for predicate in predicates for side in predicate.sides}
 
 
 @dataclass
@@ -114,7 +116,7 @@ class _Analyser:
         launched = {one.kernel for listed in self.by_label.values() for one in listed}
         names = launched or {kernel.name for kernel in self.task.kernels}
         codes = list(codes_of(self.candidate, names))
-        self.attempt("functions that are called often", self.apart, None)
+        self.attempt("functions that are called often", partial(self.apart, codes), None)
         self.unknown += [f"no code of kernel {name!r}" for name in names - {code.signature.name for code in codes}]
         for code in codes:
             self.attempt(f"the conditions of kernel {code.signature.name!r}", partial(self.arms, code), None)
@@ -138,17 +140,26 @@ class _Analyser:
 
     def arms(self, code: KernelCode) -> None:
         known = self.seed.keys(code.signature.name)
-        for predicate in find_predicates(evaluate(code, self.by_label)):
+        for evaluated in evaluate_within(code, self.by_label):
+            self.arms_of(evaluated, known)
+
+    def arms_of(self, evaluated: Evaluated, known: set[Hashable]) -> None:
+        code = evaluated.code
+        for predicate in find_predicates(evaluated):
             tokens = tokens_of(self.candidate, code.module, predicate.places)
             if any(side.key not in known for side in predicate.sides):
                 tokens = self.closest(code, predicate, tokens)
             for side in predicate.sides:
                 self.found.append(self.arm(code, predicate, side, tokens, known))
 
-    def apart(self) -> None:
-        known = set(self.seed.translation.apart.values()) if self.seed.translation is not None else set()
+    def apart(self, codes: Sequence[KernelCode]) -> None:
+        """What the seed has as well is known, and what its calls tell it has been looked at."""
+        if not self.candidate.apart:
+            return
+        known = set(self.seed.translation.function_texts.values()) if self.seed.translation is not None else set()
+        secret = {name for code in codes for name in told_in_secret(code)}
         for name, text in self.candidate.apart.items():
-            if text not in known:
+            if name in secret and text not in known:
                 called = plain_name(name)
                 self.unknown.append(f"{called!r} is called from too many places for its conditions to be followed")
 

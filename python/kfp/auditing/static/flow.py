@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -35,6 +35,19 @@ class Address:
     offset: int | None
 
 
+class Given(NamedTuple):
+    """What all calls of a function have in common for one parameter: a value, or where a pointer leads."""
+
+    key: str
+    support: Support
+    address: Address | None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it may say something of the configuration."""
+        return bool(self.support) or (self.address is not None and self.address.space != "global")
+
+
 class Step(NamedTuple):
     block: Block
     uniform: list[Instruction]
@@ -42,9 +55,16 @@ class Step(NamedTuple):
     decides: bool
 
 
+class Call(NamedTuple):
+    caller: KernelCode
+    instruction: Instruction
+
+
 @dataclass
 class KernelCode:
-    """``order`` is a reverse postorder of the blocks; ``support`` by the name of a value."""
+    """``order`` is a reverse postorder of the blocks; ``support`` by the name of a value. ``calls`` are those of a
+    function that is not the kernel itself.
+    """
 
     module: Module
     function: Function
@@ -64,6 +84,8 @@ class KernelCode:
     buffers: set[int]
     # The canonical form of every such value.
     keys: dict[str, str]
+    has_keys: bool = False
+    calls: list[Call] = field(default_factory=list)
 
     def block_of(self, instruction: Instruction) -> str:
         return self.lines.get(instruction.line, "")
@@ -90,6 +112,16 @@ def kernel_code(module: Module, number: int, signature: KernelSignature) -> Kern
     function = module.functions.get(f"__kfp_thread_{number}")
     if function is None or not function.blocks or not function.parameters:
         return None
+    launch = function.parameters[0][0]
+    return _code(module, function, signature, {launch: Given("launch", NOTHING, Address("launch", 0, 0))})
+
+
+def function_code(module: Module, name: str, signature: KernelSignature, given: Mapping[str, Given]) -> KernelCode:
+    """The code of a function of a kernel's, with what it is given for its parameters."""
+    return _code(module, module.functions[name], signature, given)
+
+
+def _code(module: Module, function: Function, signature: KernelSignature, given: Mapping[str, Given]) -> KernelCode:
     order = _reverse_postorder(function)
     rank = {block.name: i for i, block in enumerate(order)}
     predecessors: dict[str, list[str]] = {block.name: [] for block in order}
@@ -125,7 +157,7 @@ def kernel_code(module: Module, number: int, signature: KernelSignature) -> Kern
         set(),
         {},
     )
-    _follow(code)
+    _follow(code, given)
     return code
 
 
@@ -181,12 +213,14 @@ def _dominators(order: list[Block], rank: dict[str, int], predecessors: dict[str
     return dominator
 
 
-def _follow(code: KernelCode) -> None:
-    launch = code.function.parameters[0][0]
-    code.addresses[launch] = Address("launch", 0, 0)
-    code.support[launch] = NOTHING
-    for name, _ in code.function.parameters[1:]:
-        code.support[name] = None
+def _follow(code: KernelCode, given: Mapping[str, Given]) -> None:
+    for name, _ in code.function.parameters:
+        known = given.get(name)
+        code.support[name] = None if known is None else known.support
+        if known is not None:
+            code.keys[name] = known.key
+            if known.address is not None:
+                code.addresses[name] = known.address
     for block in code.order:
         for instruction in block.instructions:
             if instruction.name:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static import values
-from kfp.auditing.static.flow import NOTHING, KernelCode, address
+from kfp.auditing.static.flow import NOTHING, Call, KernelCode, address
 from kfp.auditing.static.launch import Situation
-from kfp.auditing.static.propagation import Outcome, propagate
+from kfp.auditing.static.propagation import Outcome, propagate, value_of
 from kfp.auditing.static.text import canonical, clipped, condition, expression, keys_of
 from kfp.auditing.static.values import UNKNOWN, Value
 
@@ -69,6 +69,31 @@ def evaluate(code: KernelCode, situations: Situations) -> Evaluated:
     return Evaluated(code, outcomes)
 
 
+def evaluate_called(code: KernelCode, callers: Mapping[int, Evaluated]) -> Evaluated:
+    """The same for a function, wherever one of its calls is reached. ``callers`` by the identity of their code."""
+    known: dict[Hashable, Outcome] = {}
+    outcomes: dict[str, tuple[Outcome, ...]] = {}
+    for call in code.calls:
+        for label, listed in callers[id(call.caller)].outcomes.items():
+            reached = [one for one in listed if call.caller.block_of(call.instruction) in one.blocks]
+            found = [_outcome_of_call(code, call, one, known) for one in reached]
+            outcomes[label] = (*outcomes.get(label, ()), *found)
+    return Evaluated(code, outcomes)
+
+
+def _outcome_of_call(code: KernelCode, call: Call, at: Outcome, known: dict[Hashable, Outcome]) -> Outcome:
+    pairs = zip(code.function.parameters, call.instruction.operands, strict=True)
+    given = {
+        name: value_of(call.caller, at, operand, kind)
+        for (name, kind), operand in pairs
+        if code.support[name] is not None or name in code.addresses
+    }
+    key = (tuple(given.items()), _what_matters(code, at.situation))
+    if key not in known:
+        known[key] = propagate(code, at.situation, given)
+    return known[key]
+
+
 def _what_matters(code: KernelCode, situation: Situation) -> Hashable:
     return (
         tuple(situation.memory.get(index) for index in sorted(code.buffers)),
@@ -78,8 +103,7 @@ def _what_matters(code: KernelCode, situation: Situation) -> Hashable:
 
 def find_predicates(evaluated: Evaluated) -> Iterator[Predicate]:
     code = evaluated.code
-    if not code.keys:
-        keys_of(code)
+    keys_of(code)
     count = 0
     for block in code.order:
         for instruction in block.instructions:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kfp.auditing.program.instructions import Instruction
@@ -26,25 +27,34 @@ _CASTS = frozenset(
 class Outcome:
     """``values`` of what depends on the configuration alone; ``blocks`` that can be reached."""
 
+    situation: Situation
     values: dict[str, Value]
     blocks: set[str]
 
 
-def propagate(code: KernelCode, situation: Situation) -> Outcome:
-    return _Propagation(code, situation).run()
+def propagate(code: KernelCode, situation: Situation, given: Mapping[str, Value] | None = None) -> Outcome:
+    """``given`` are the values of a function's parameters; a kernel has one, its launch."""
+    launch: Mapping[str, Value] = {code.function.parameters[0][0]: Pointer("launch", 0)}
+    return _Propagation(code, situation).run(launch if given is None else given)
+
+
+def value_of(code: KernelCode, outcome: Outcome, operand: str, kind: str) -> Value:
+    """Of an operand of type ``kind``, a literal included."""
+    found = _Propagation(code, outcome.situation)
+    found.outcome = outcome
+    return found.value(operand, kind)
 
 
 class _Propagation:
     def __init__(self, code: KernelCode, situation: Situation) -> None:
         self.code = code
         self.situation = situation
-        self.outcome = Outcome({}, set())
+        self.outcome = Outcome(situation, {}, set())
         self.reached_by: dict[str, set[str]] = {}
 
-    def run(self) -> Outcome:
+    def run(self, given: Mapping[str, Value]) -> Outcome:
         code = self.code
-        launch = code.function.parameters[0][0]
-        self.outcome.values[launch] = Pointer("launch", 0)
+        self.outcome.values.update({name: value for name, value in given.items() if value is not UNKNOWN})
         self.outcome.blocks.add(code.order[0].name)
         # Values that a loop carries are unknown from the start, so that one pass in order is enough but for edges back,
         # along which nothing can change other than that a block can be reached.
@@ -65,16 +75,16 @@ class _Propagation:
     def _chosen(self, last: Instruction) -> int | None:
         chosen: int | None = None
         if last.opcode == "br" and last.operands:
-            value = self._value(last.operands[0], "i1")
+            value = self.value(last.operands[0], "i1")
             chosen = None if not isinstance(value, int) else 1 - value
         elif last.opcode == "switch":
-            value = self._value(last.operands[0], last.type)
+            value = self.value(last.operands[0], last.type)
             if isinstance(value, int):
-                cases = [self._value(operand, last.type) for operand in last.operands[1:]]
+                cases = [self.value(operand, last.type) for operand in last.operands[1:]]
                 chosen = cases.index(value) + 1 if value in cases else 0
         return chosen
 
-    def _value(self, operand: str, kind: str) -> Value:
+    def value(self, operand: str, kind: str) -> Value:
         if operand.startswith("%"):
             return self.outcome.values.get(operand, UNKNOWN)
         if operand.startswith(("@", "getelementptr")):
@@ -95,12 +105,12 @@ class _Propagation:
         kind = self.code.module.type(instruction.type)
         if opcode in _CASTS:
             source = self.code.module.type(instruction.detail)
-            return values.cast(opcode, self._value(instruction.operands[0], instruction.detail), source, kind)
+            return values.cast(opcode, self.value(instruction.operands[0], instruction.detail), source, kind)
         if opcode in ("extractelement", "insertelement"):
             return self._part(instruction, kind)
         if opcode == "shufflevector":
             return self._shuffle(instruction)
-        operands = [self._value(operand, instruction.type) for operand in instruction.operands]
+        operands = [self.value(operand, instruction.type) for operand in instruction.operands]
         if opcode == "freeze":
             return operands[0]
         if any(value is UNKNOWN for value in operands):
@@ -131,7 +141,7 @@ class _Propagation:
         return UNKNOWN
 
     def _load(self, instruction: Instruction) -> Value:
-        place = self._value(instruction.operands[0], "ptr")
+        place = self.value(instruction.operands[0], "ptr")
         if not isinstance(place, Pointer):
             return UNKNOWN
         kind = self.code.module.type(instruction.type)
@@ -174,13 +184,13 @@ class _Propagation:
         found: list[Value] = []
         for operand, label in zip(phi.operands, phi.labels, strict=False):
             if label in self.reached_by.get(block.name, ()) and operand not in ("poison", "undef"):
-                found.append(self._value(operand, phi.type))
+                found.append(self.value(operand, phi.type))
         if not found or any(value is UNKNOWN or value != found[0] for value in found):
             return UNKNOWN
         return found[0]
 
     def _element(self, instruction: Instruction) -> Value:
-        base = self._value(instruction.operands[0], "ptr")
+        base = self.value(instruction.operands[0], "ptr")
         kind = self.code.module.type(instruction.detail)
         if not isinstance(base, Pointer):
             return UNKNOWN
@@ -209,8 +219,8 @@ class _Propagation:
         return values.signed(value, self.code.module.type(definition.type).bits or 64)
 
     def _select(self, instruction: Instruction) -> Value:
-        condition = self._value(instruction.operands[0], instruction.detail)
-        either = [self._value(operand, instruction.type) for operand in instruction.operands[1:3]]
+        condition = self.value(instruction.operands[0], instruction.detail)
+        either = [self.value(operand, instruction.type) for operand in instruction.operands[1:3]]
         if isinstance(condition, int):
             return either[0] if condition else either[1]
         return either[0] if len(either) == 2 and either[0] == either[1] else UNKNOWN
@@ -221,23 +231,23 @@ class _Propagation:
         if base in ("poison", "undef") and not extracts:
             # Any value will do for what is about to be written over.
             base = "zeroinitializer"
-        whole = self._value(base, instruction.detail if extracts else instruction.type)
+        whole = self.value(base, instruction.detail if extracts else instruction.type)
         if not isinstance(whole, tuple) or isinstance(whole, Pointer):
             return UNKNOWN
-        at = self._value(instruction.operands[-1], "i64")
+        at = self.value(instruction.operands[-1], "i64")
         if not isinstance(at, int) or not 0 <= at < len(whole):
             return UNKNOWN
         if extracts:
             return whole[at]  # type: ignore[return-value]
-        new = self._value(instruction.operands[1], kind.element.text if kind.members else "")
+        new = self.value(instruction.operands[1], kind.element.text if kind.members else "")
         return UNKNOWN if new is UNKNOWN else (*whole[:at], new, *whole[at + 1 :])
 
     def _shuffle(self, instruction: Instruction) -> Value:
-        one = self._value(instruction.operands[0], instruction.type)
-        order = self._value(instruction.operands[2], instruction.detail)
+        one = self.value(instruction.operands[0], instruction.type)
+        order = self.value(instruction.operands[2], instruction.detail)
         if not isinstance(one, tuple) or not isinstance(order, tuple):
             return UNKNOWN
-        two = self._value(instruction.operands[1], instruction.type)
+        two = self.value(instruction.operands[1], instruction.type)
         both = (*one, *two) if isinstance(two, tuple) else one
         chosen = [both[i] for i in order if isinstance(i, int) and i < len(both)]
         return tuple(chosen) if len(chosen) == len(order) else UNKNOWN

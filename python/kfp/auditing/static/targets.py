@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kfp.auditing.program.translation import Translation
 from kfp.auditing.results import Arm
+from kfp.auditing.static.calls import codes_within
 from kfp.auditing.static.evidence import codes_of
 from kfp.auditing.static.flow import KernelCode
 from kfp.auditing.static.predicates import Evaluated, Predicate, Side, find_predicates
@@ -55,7 +56,7 @@ class Target:
 
 
 def sides_of(translation: Translation, kernel: str) -> Iterator[tuple[KernelCode, Predicate, Side]]:
-    for code in codes_of(translation, [kernel]):
+    for code in (part for whole in codes_of(translation, [kernel]) for part in codes_within(whole)):
         for predicate in find_predicates(Evaluated(code, {})):
             for side in predicate.sides:
                 yield code, predicate, side

@@ -264,8 +264,16 @@ def _key(code: KernelCode, operand: str, bits: int = 0) -> str:
     return operand if number is None else str(number)
 
 
+def key_of(code: KernelCode, operand: str) -> str:
+    """The canonical form of a value that depends on the configuration alone."""
+    return _key(code, operand)
+
+
 def keys_of(code: KernelCode) -> dict[str, str]:
     """The canonical form of every value that depends on the configuration alone; a digest where it is long."""
+    if code.has_keys:
+        return code.keys
+    code.has_keys = True
     for step in code.steps:
         for found in step.uniform:
             key = _own_key(code, found)
