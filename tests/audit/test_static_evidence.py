@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from audit.planted_conditions import HEAD, MARK, OTHER_NUMBERS, PLANTED, SIGNATURE, Planted
+from audit.planted_conditions import HEAD, MARK, OTHER_NUMBERS, PLANTED, SIGNATURE, Planted, guarded
 from kfp import machine
 from kfp.auditing.results import Arm, StaticEvidence
 from kfp.auditing.static import forced_fallbacks, static_evidence
@@ -220,6 +220,12 @@ def hostile_sources() -> dict[str, str]:
             "", "static float __kfp_thread_0(float x) { return x; }\n", "", lambda n, a: False
         ).source,
     }
+
+
+def test_conditions_beyond_what_is_looked_at_are_owned_up_to() -> None:
+    decoys = "".join(f"    r += 1e-30f * float(N > {n * n}u) * x[i % {n}u];\n" for n in range(2, 500))
+    found = evidence(Planted("", "", decoys + guarded("N == 1024"), lambda n, a: True).source)
+    assert any("only the first" in text for text in found.unknown)
 
 
 @pytest.mark.parametrize("name", hostile_sources())

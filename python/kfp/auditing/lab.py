@@ -33,8 +33,9 @@ from kfp.timing.statistics import Interval, over_configurations
 _AT_ONCE = 6
 _UNTIMED_AT_FIRST = 4
 _UNTIMED_AT_ONCE = 20
-# A run is given so much of what is left of the budget, and a little where nothing is.
+# A run, or compiling, is given what is left of the budget, and so much where nothing is.
 _SHORTEST_RUN = 1.0
+_SHORTEST_COMPILING = 5.0
 # A kernel that takes its process down, or a point that does, is left behind, so often.
 _RESTARTS = 6
 # Not the kernel's fault: nothing was learnt about it.
@@ -121,8 +122,12 @@ class Lab:
     def _limits(self) -> Limits:
         """No run may take longer than what is left of the budget; who is stopped by that is not to blame."""
         usual = self.bench.limits
-        left = max(self.deadline - time.monotonic(), _SHORTEST_RUN)
-        return replace(usual, run_seconds=min(usual.run_seconds, left))
+        left = self.deadline - time.monotonic()
+        return replace(
+            usual,
+            run_seconds=min(usual.run_seconds, max(left, _SHORTEST_RUN)),
+            compile_seconds=min(usual.compile_seconds, max(left, _SHORTEST_COMPILING)),
+        )
 
     def in_pairs(
         self,

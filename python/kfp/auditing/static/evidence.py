@@ -19,7 +19,14 @@ from kfp.auditing.static.extents import find_extents
 from kfp.auditing.static.flow import KernelCode, kernel_code
 from kfp.auditing.static.launch import BUFFERS, Situation, situations
 from kfp.auditing.static.opaque import opaque_conditions
-from kfp.auditing.static.predicates import Evaluated, Predicate, Side, Situations, find_predicates
+from kfp.auditing.static.predicates import (
+    MOST_PREDICATES,
+    Evaluated,
+    Predicate,
+    Side,
+    Situations,
+    find_predicates,
+)
 from kfp.gating.trials import Bench
 from kfp.tasks.base import Configuration, Task
 
@@ -141,16 +148,22 @@ class _Analyser:
     def arms(self, code: KernelCode) -> None:
         known = self.seed.keys(code.signature.name)
         for evaluated in evaluate_within(code, self.by_label):
-            self.arms_of(evaluated, known)
+            if self.arms_of(evaluated, known) == MOST_PREDICATES:
+                part = evaluated.code
+                name = plain_name(part.function.name) if part.calls else part.signature.name
+                self.unknown.append(f"only the first {MOST_PREDICATES} conditions of {name!r} have been looked at")
 
-    def arms_of(self, evaluated: Evaluated, known: set[Hashable]) -> None:
+    def arms_of(self, evaluated: Evaluated, known: set[Hashable]) -> int:
+        """The number of conditions."""
         code = evaluated.code
-        for predicate in find_predicates(evaluated):
+        predicates = list(find_predicates(evaluated))
+        for predicate in predicates:
             tokens = tokens_of(self.candidate, code.module, predicate.places)
             if any(side.key not in known for side in predicate.sides):
                 tokens = self.closest(code, predicate, tokens)
             for side in predicate.sides:
                 self.found.append(self.arm(code, predicate, side, tokens, known))
+        return len(predicates)
 
     def apart(self, codes: Sequence[KernelCode]) -> None:
         """What the seed has as well is known, and what its calls tell it has been looked at."""
