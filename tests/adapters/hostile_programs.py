@@ -29,9 +29,6 @@ BAD = {
 }
 HANGS = RIGHT.replace(b"if (i >= N) return;", b"while (a == a) y[i] += x[i];")
 
-# It guesses what is held out, and makes the compiler quote it.
-_HELD_OUT = Planted().published_held_out("small").label
-GUESSES = RIGHT.replace(
-    b"if (i >= N) return;",
-    f'static_assert(sizeof(float) == 61357, "N = 61357, a=0.583917, 11 steps: {_HELD_OUT}");'.encode(),
-)
+# It knows nothing, but asks: a compiler quotes what it is told to.
+GUESS = f"#error {Planted().published_held_out('small').label}"
+GUESSES = RIGHT.replace(b"    if (i >= N) return;", GUESS.encode())

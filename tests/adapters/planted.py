@@ -112,13 +112,18 @@ def needles(points: Iterable[Configuration]) -> list[bytes]:
     return found
 
 
-def leaks(patterns: Iterable[bytes], *places: Path | bytes) -> list[str]:
-    """Where one of the patterns is found: every byte of every file below the places, of archives what is in them."""
+def leaks(patterns: Iterable[bytes], *places: Path | bytes, ignoring: bytes = b"") -> list[str]:
+    """Where one of the patterns is found: every byte of every file below the places, of archives what is in them.
+
+    ``ignoring``: words that a model wrote itself, which are in every database.
+    """
     compiled = [re.compile(pattern) for pattern in patterns]
-    return [
-        f"{name}: {match[0]!r}" for place in places for name, data in _contents(place) for pattern in compiled
-        for match in pattern.finditer(data)
-    ]  # fmt: skip
+    found = []
+    for place in places:
+        for name, data in _contents(place):
+            kept = data.replace(ignoring, b"") if ignoring else data
+            found += [f"{name}: {match[0]!r}" for pattern in compiled for match in pattern.finditer(kept)]
+    return found
 
 
 def _contents(place: Path | bytes) -> Iterator[tuple[str, bytes]]:

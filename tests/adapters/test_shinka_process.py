@@ -18,6 +18,7 @@ from adapters.planted import NAME, SEED, Planted, leaks, needles
 from kfp.adapters.shinka import evaluate, main
 from kfp.adapters.shinka.evaluating import UNFINISHED
 from kfp.errors import RunError, TaskError
+from kfp.sweeping.turns import read_log, turns_folder
 from privileges import bound_by_file_modes
 
 SCRIPT = f"""\
@@ -62,6 +63,8 @@ def test_two_at_once(script: Path, tmp_path: Path) -> None:
         assert metrics["combined_score"] > 0
         assert metrics["public"]["right_configurations"] == metrics["public"]["configurations"] == 2
         assert "Score on planted" in metrics["text_feedback"]
+    marks = [mark.event for log in turns_folder().glob("*.log") for mark in read_log(log)]
+    assert marks == ["begin", "end"] * max(2, len(marks) // 2)
 
 
 @pytest.mark.parametrize("what", ["wrong", "latin-1", "guesses"])

@@ -34,6 +34,11 @@ class Block:
     def full(self) -> bool:
         return self.info.endswith(" full")
 
+    @property
+    def elsewhere(self) -> bool:
+        """What needs the neighbours' packages is followed by their tests."""
+        return self.info.endswith(" neighbours")
+
 
 def blocks(page: Path) -> Iterator[Block]:
     for indent, info, body in FENCE.findall(page.read_text(encoding="utf-8")):
@@ -72,6 +77,8 @@ def run(command: str, shown: list[str]) -> None:
 def follow(page: Path, *, full: bool) -> None:
     """Everything on a page in order, as a reader would type it; what is a file is written."""
     for block in blocks(page):
+        if block.elsewhere:
+            continue
         language = block.info.partition(" ")[0]
         name = block.lines[0].partition(" ")[2] if block.lines else ""
         if language == "console" and (full or not block.full):
@@ -103,7 +110,7 @@ def test_a_page_works_as_it_is_written_in_full(
 
 
 def test_every_block_says_what_it_is() -> None:
-    known = {"console", "console full", "python", "metal"}
+    known = {"console", "console full", "console neighbours", "python", "python neighbours", "metal"}
     for page in PAGES:
         assert {block.info for block in blocks(page)} <= known, page.name
 

@@ -19,6 +19,7 @@ CONFIGURATION = """\
 # What a search for Metal kernels needs to be told; the rest is OpenEvolve's own.
 language: metal
 max_code_length: 48000
+checkpoint_interval: 5
 prompt:
   system_message: |
 {brief}

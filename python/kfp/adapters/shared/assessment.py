@@ -6,6 +6,7 @@ import hashlib
 import math
 import os
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -22,6 +23,7 @@ from kfp.results import Evaluation, Math, Verdict
 from kfp.search.leaks import Guard, sanitised
 from kfp.search.prompt import PromptWriter
 from kfp.sources import MAX_SOURCE_BYTES, decode_source, seed_source, source_hash
+from kfp.sweeping.turns import Turns
 from kfp.tasks import get_task
 from kfp.tasks.base import Scale, Task
 
@@ -58,7 +60,7 @@ class Assessment(Record):
 
 
 class Assessor:
-    """Evaluates programs for one task on one device, each within ``timeout`` seconds of its own.
+    """Evaluates programs for one task on one device, one at a time on a machine, each within ``timeout`` seconds.
 
     The program is taken as it is, to the byte: the verdict is that of ``kfp evaluate`` on the same file. Raises
     ``kfp.Error`` when made for something that can't work, before a loop spends anything: an unknown task, a missing
@@ -85,8 +87,10 @@ class Assessor:
         self._seed, self._math, self._timeout = seed, math, timeout
         self._guard = Guard(self.task, scale)
         PromptWriter(self.task, scale, self._guard).require_clean(seed_source(self.task))
-        # Measured now, once, and not beside the first candidates of several processes.
-        ceilings(self.device)
+        self._turns = Turns(self.device.name, f"a program for {self.task.name}")
+        with ExitStack() as turn:
+            # Measured now, once, and not beside the first candidates of several processes.
+            ceilings(self.device, lambda: turn.enter_context(self._turns()))
 
     def assess_file(self, path: str | os.PathLike[str]) -> Assessment:
         """Raises ``kfp.UsageError`` for a file that can't be read; what is in it is the program's own affair."""
@@ -103,20 +107,21 @@ class Assessor:
 
     def assess(self, source: str) -> Assessment:
         """Whatever the kernel does, the answer is an ``Assessment``. Raises ``kfp.Error`` for this machine's faults."""
-        clock = _Clock(self._timeout)
-        try:
-            found = evaluate(
-                self.task,
-                source,
-                device=self.device.name,
-                scale=self.scale,
-                seed=self._seed,
-                math=self._math,
-                limits=clock.limits,
-                progress=clock,
-            )
-        except _OutOfTime as overrun:
-            return self._failed(source_hash(source), "timeout", str(overrun), clock.elapsed)
+        with self._turns():
+            clock = _Clock(self._timeout)
+            try:
+                found = evaluate(
+                    self.task,
+                    source,
+                    device=self.device.name,
+                    scale=self.scale,
+                    seed=self._seed,
+                    math=self._math,
+                    limits=clock.limits,
+                    progress=clock,
+                )
+            except _OutOfTime as overrun:
+                return self._failed(source_hash(source), "timeout", str(overrun), clock.elapsed)
         if found.correct and (found.score is None or not math.isfinite(found.score)):
             why = found.reason or f"it is {found.score}"
             raise UsageError(f"device {self.device.name!r}: no score for task {self.task.name!r}: {why}")
