@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,19 @@ def test_the_cache_drops_the_least_recently_used() -> None:
 def test_the_cache_never_keeps_what_exceeds_it() -> None:
     calls, cache = counting(100, [300, 300])
     assert (calls, cache.nbytes) == (2, 0)
+
+
+def test_inputs_are_remembered_without_a_reference() -> None:
+    Counting.calls = 0
+    cache = ReferenceCache(12 * 1000)
+    configuration = Configuration("n", {"N": 300, "a": 2.0}, scale="small")
+    assert not cache.has_inputs(Counting(), configuration)
+    inputs = cache.inputs(Counting(), configuration)
+    assert (cache.has_inputs(Counting(), configuration), Counting.calls, cache.nbytes) == (True, 0, 8 * 300)
+    assert cache.get(Counting(), configuration)[0] is inputs is cache.inputs(Counting(), configuration)
+    assert (Counting.calls, cache.nbytes) == (1, 12 * 300)
+    assert cache.get(Counting(), replace(configuration, parameters={"N": 2000, "a": 2.0}))[0]["x"].size == 2000
+    assert cache.nbytes == 12 * 300
 
 
 def test_the_cache_knows_what_a_variation_leaves_as_it_was() -> None:

@@ -16,7 +16,6 @@ from kfp.auditing.points import (
     CONTEXT,
     Point,
     axes,
-    exists,
     in_turn,
     moved,
     plan_of,
@@ -27,6 +26,7 @@ from kfp.auditing.points import (
 )
 from kfp.gating.draws import Draws
 from kfp.gating.variations import Law, Variation, laws_of, may_be_padded
+from kfp.running import references
 from kfp.tasks.base import Configuration, Scale, Task
 
 _OTHER_SEEDS = 2
@@ -35,8 +35,9 @@ _LAWS_TIMED = 6
 _PADDING = 2
 # Of a sweep, at most.
 _SWEPT = 40
-# Neighbours that a program's arms are held against: as many as there are plans of in so many seconds.
-_PLANNING_SECONDS = 3.0
+# Neighbours that a program's arms are held against: as many as there are plans of in so many seconds, without those
+# whose inputs are known already.
+_PLANNING_SECONDS = 0.5
 _FEWEST_NEIGHBOURS = 16
 _MOST_NEIGHBOURS = 160
 # A smaller number in a condition may be anything.
@@ -95,7 +96,7 @@ class Places:
         known: set[tuple[object, ...]] = set()
         for other in (self.published, *self.timed, *self.untimed):
             made = with_context(self.task, centre.configuration, other.configuration)
-            if made is None or tuple(made.parameters.values()) in known or not exists(self.task, made):
+            if made is None or tuple(made.parameters.values()) in known or plan_of(self.task, made) is None:
                 continue
             known.add(tuple(made.parameters.values()))
             yield Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far")
@@ -172,7 +173,7 @@ class Places:
             neighbours[centre.label] += self.contexts_at(centre)
         # As many as can be looked at in time; the same number of each.
         groups = [sorted(points, key=_telling) for points in neighbours.values()]
-        chosen = {point.label for point in in_turn(groups)[: self._affordable()]}
+        chosen = set(self._affordable(in_turn(groups)))
         return Surroundings(
             measured=tuple(point.label for point in self.measured),
             published=self.published.label,
@@ -197,14 +198,19 @@ class Places:
 
         return frozenset(value for value in values(other) - values(scale) if value >= _TELLTALE)
 
-    def _affordable(self) -> int:
-        """How many plans can be made in a few seconds. By the slowest task's plans it is still some of each axis."""
+    def _affordable(self, points: Sequence[Point]) -> Iterator[str]:
+        """The labels of as many as can be planned in time; of the slowest task's it is still some of each axis."""
         if self._plan_seconds is None:
             started = time.monotonic()
-            for point in self.measured:
-                plan_of(self.task, point.configuration)
-            self._plan_seconds = (time.monotonic() - started) / len(self.measured)
-        return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, int(_PLANNING_SECONDS / self._plan_seconds)))
+            self.task.inputs(self.published.configuration)
+            self._plan_seconds = time.monotonic() - started
+        planning = 0.0
+        for number, point in enumerate(points[:_MOST_NEIGHBOURS]):
+            if not references.has_inputs(self.task, point.configuration):
+                planning += self._plan_seconds
+            if number >= _FEWEST_NEIGHBOURS and planning > _PLANNING_SECONDS:
+                return
+            yield point.label
 
     def configurations(self, around: Surroundings, wrong: Sequence[Configuration]) -> list[Configuration]:
         """Everything that the arms of a program are held against, each label once."""
