@@ -31,6 +31,8 @@ _TRIED_VALUES = 5
 _LOOKED_AT = 16
 # Of a sweep, before it is asked whether that settles it.
 _SWEPT_AT_ONCE = 8
+# Where no step has been seen by then, what is smooth is smooth.
+_SWEPT_ENOUGH = 24
 # Work of a neighbour, in that of the largest measured configuration.
 _MOST_WORK = 2.5
 # Of the budget, what is over when right or wrong, the gain, and other conditions have been looked at; and what asking
@@ -385,6 +387,8 @@ class Session:
             seen += [(point, probes[point.label]) for point in part if point.label in probes]
             self._swept(seen)
             if "step" in self._words() and len(seen) >= len(centres):
+                return
+            if len(seen) >= _SWEPT_ENOUGH and decide(self.evidence()).grade not in ("undecided", "unresolved"):
                 return
 
     def _swept(self, seen: Sequence[tuple[Point, Probe]]) -> None:
