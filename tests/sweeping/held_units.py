@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from kfp.sweeping.folder import SweepFolder, UnitFolder
+from kfp.sweeping.processes import Owner
 from kfp.sweeping.reading import spec_from
 from kfp.sweeping.turns import Turns
 
@@ -45,6 +46,14 @@ def outcome(unit: UnitFolder) -> str:
     """What the newest lease says; "" while it is held, or if there is none."""
     lease = unit.newest_lease()
     return "" if lease is None or lease.record is None else lease.record.outcome
+
+
+def held_by(unit: UnitFolder) -> Owner:
+    """The process that has its newest lease."""
+    lease = unit.newest_lease()
+    assert lease is not None
+    assert lease.record is not None
+    return lease.record.owner
 
 
 def holders(*units: UnitFolder) -> int:

@@ -55,6 +55,7 @@ SelectTypeParameters=CR_Core
 PriorityType=priority/basic
 ReturnToService=2
 InactiveLimit=0
+MessageTimeout=2
 KillWait=5
 MinJobAge=10
 Licenses={licences}

@@ -10,7 +10,7 @@ import pytest
 from kfp.errors import ExecutorError, UsageError
 from kfp.sweeping.executors.dask import DaskExecutor
 from sweeping.dask_cluster import DaskCluster
-from sweeping.held_units import held_device, holders, make_units, outcome, wait_until
+from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +71,8 @@ def test_a_worker_that_is_killed_takes_its_unit_down_and_another_worker_does_it(
     with held_device(turns):
         job = executor.start(unit.path, "cpu")
         wait_until(lambda: holders(unit) == 1 and job.state() == "running", "worker")
-        first = unit.newest_lease()
-        assert first is not None
-        assert first.record is not None
+        owner = held_by(unit)
         cluster.kill_worker(next(n for n, address in enumerate(cluster.addresses()) if address in job.describe()))
-        owner = first.record.owner
         wait_until(lambda: owner.life() == "dead", "end of the unit's own process")
     wait_until(lambda: job.state() == "ended", "end")
     cluster.start_worker()

@@ -50,11 +50,12 @@ class Queue:
 
     def state(self, number: str) -> JobState:
         self._ask(self._submitted.get(number, float("-inf")))
+        if self._answered < self._asked:
+            return "unknown"
         entry = self._entries.get(number)
-        if entry is not None:
-            return "waiting" if entry.state in WAITING else "running"
-        known = self._answered >= self._asked and self._answered > self._submitted.get(number, float("-inf"))
-        return "ended" if known else "unknown"
+        if entry is None:
+            return "ended"
+        return "waiting" if entry.state in WAITING else "running"
 
     def reason(self, number: str) -> str:
         """Why a job waits, in words; empty if it does not."""
@@ -68,7 +69,7 @@ class Queue:
         return f"waits, {reason}" + (f" ({explanation})" if explanation else "")
 
     def find(self, name: str) -> str | None:
-        """The number of the waiting or running job of that name."""
+        """The number of the waiting or running job of that name, as far as squeue answers."""
         self._ask(float("-inf"))
         found = [entry.number for entry in self._entries.values() if entry.name == name and entry.state != "COMPLETING"]
         return found[0] if found else None
