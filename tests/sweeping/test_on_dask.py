@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from kfp.errors import ExecutorError, UsageError
 from kfp.sweeping.executors.dask import DaskExecutor
 from sweeping.dask_cluster import DaskCluster
+from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
+from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +144,52 @@ def test_without_dask_the_command_that_installs_it_is_named(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match=r"needs dask; python -m pip install 'kfp\[dask\]'"):
         DaskExecutor("tcp://127.0.0.1:1")
+
+
+def driver_of(spec: Path, sweep: Path, cluster: DaskCluster) -> subprocess.Popen[str]:
+    return start_driver(spec, "--out", str(sweep), "--executor", "dask", "--scheduler", cluster.address)
+
+
+def test_a_driver_that_is_killed_costs_nothing_and_two_share_what_is_left(
+    turns: Path, cluster: DaskCluster, tmp_path: Path
+) -> None:
+    sweep = tmp_path / "sweep"
+    spec = write_spec(
+        tmp_path / "spec.toml", tasks=["saxpy"], models=["demo"], devices=["cpu"], scale="small", iterations=1,
+        replicates=4,
+    )  # fmt: skip
+    with held_device(turns):
+        first = driver_of(spec, sweep, cluster)
+        wait_until(lambda: len(workers(sweep)) == 2, "unit at each worker")
+        first.kill()
+        first.communicate()
+        both = [driver_of(spec, sweep, cluster) for _ in range(2)]
+    for driver in both:
+        assert "4 of 4 done" in finish(driver)
+    require_each_once(sweep, 4)
+    assert [lease["outcome"] for lease in leases(sweep)] == ["done"] * 4
+
+
+@pytest.mark.full
+def test_64_units_whose_driver_and_workers_are_killed_are_those_of_an_undisturbed_sweep(
+    turns: Path, cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = write_spec(
+        tmp_path / "spec.toml", tasks=["saxpy", "hmc"], models=["demo", record(tmp_path / "answers")],
+        devices=["cpu"], scale="small", iterations=2, replicates=16, lease_s=10,
+    )  # fmt: skip
+    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
+    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
+    finish(start_driver(spec, "--out", str(undisturbed)), 600)
+
+    def kill_a_dask_worker(rng: Random) -> bool:
+        cluster.kill_worker(rng.randrange(len(cluster.workers)))
+        cluster.start_worker()
+        return True
+
+    (turns / "cpu.log").unlink(missing_ok=True)
+    with DeviceWatch() as watch:
+        disturb(lambda: driver_of(spec, sweep, cluster), (kill_a_worker(sweep), kill_a_dask_worker), 20, Random(8), 2.0)
+    require_each_once(sweep, 64)
+    require_one_at_a_time(watch, turns)
+    assert facts_of(sweep) == facts_of(undisturbed)

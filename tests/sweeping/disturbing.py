@@ -1,0 +1,71 @@
+"""What happens to sweeps: drivers and workers that are killed at random moments until the sweep is done."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from sweeping.small_sweeps import DeviceWatch, facts, finish, kill, leases, overlaps, workers
+
+Way = Callable[[Random], bool]
+
+
+def disturb(
+    start: Callable[[], subprocess.Popen[str]], ways: Sequence[Way], times: int, rng: Random, longest: float
+) -> None:
+    """Kills the driver ``times`` times and starts it again, and does ``times`` of each of the other ways to disturb.
+
+    A way says whether it found something to disturb; if not it is tried again a little later. Whatever is left of the
+    sweep is done by the last driver. A sweep that is done before all that is no test, and fails.
+    """
+    plan: list[Way | None] = [way for way in (None, *ways) for _ in range(times)]
+    rng.shuffle(plan)
+    driver = start()
+    for way in plan:
+        time.sleep(rng.uniform(0, longest))
+        if way is None:
+            assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
+            driver.kill()
+            driver.communicate()
+            driver = start()
+            continue
+        while not way(rng):
+            assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
+            time.sleep(0.05)
+    finish(driver, 600)
+
+
+def kill_a_worker(sweep: Path) -> Way:
+    """The process that does a unit, by SIGKILL."""
+
+    def way(rng: Random) -> bool:
+        there = workers(sweep)
+        return bool(there) and kill(rng.choice(there))
+
+    return way
+
+
+def facts_of(sweep: Path) -> dict[str, Any]:
+    """Wherever its workers ran."""
+    found = facts(sweep)
+    for unit in found.values():
+        unit["beside"] = [name for name in unit["beside"] if name != "slurm"]
+    return found
+
+
+def require_each_once(sweep: Path, count: int) -> None:
+    """Every unit is done, by the holder of one lease."""
+    done = [lease["unit"] for lease in leases(sweep) if lease["outcome"] == "done"]
+    assert len(done) == len(set(done)) == count
+    assert len(list(sweep.glob("units/*/done.json"))) == count
+
+
+def require_one_at_a_time(watch: DeviceWatch, turns: Path) -> None:
+    """By the system's list of processes, and by the log of the turns."""
+    assert watch.seen
+    assert watch.together == set()
+    assert overlaps(turns / "cpu.log") == []
