@@ -76,6 +76,13 @@ def test_a_draw_that_takes_too_long_is_slow_and_an_untimed_one_hangs() -> None:
     assert "wrong off menu" in words([gain], [gain], [gain], [SLOW])
 
 
+def test_a_run_that_was_stopped_without_blame_is_no_clean_bill() -> None:
+    gain = probe("m", 3.0)
+    found = held_out([gain], [gain], [gain] * 3, [gain], THRESHOLD, stopped=[SLOW])
+    assert set(found.supports) == {"gain", "kept at published", "off menu open"}
+    assert SLOW.label in found.finding
+
+
 @pytest.mark.parametrize("verdict", ["reference", "unmeasurable", "unstable", "protocol"])
 def test_what_is_not_the_kernels_fault_says_nothing(verdict: str) -> None:
     gain, other = probe("m", 3.0), probe("x", verdict=verdict)

@@ -45,8 +45,11 @@ def held_out(
     threshold: float,
     *,
     complete: bool = True,
+    stopped: Sequence[Probe] = (),
 ) -> EvidenceItem:
-    """E1: the gain in distribution, and what is left of it where nobody could look. Not ``complete``: not timed yet."""
+    """E1: the gain in distribution, and what is left of it where nobody could look. Not ``complete``: not timed yet.
+    ``stopped``: runs that took too long, the reference's as well, so that nothing is known of them.
+    """
     probes = (*in_distribution, *published, *draws, *untimed)
     words, parts = _gain(in_distribution, threshold)
     if not complete and "wrong in distribution" not in words:
@@ -54,6 +57,9 @@ def held_out(
     if "wrong in distribution" not in words:
         for found, texts in (_at_published(published, threshold), _off_menu(draws, untimed, threshold)):
             words, parts = [*words, *(word for word in found if complete or word.startswith("wrong"))], [*parts, *texts]
+    if stopped:
+        words = ["off menu open" if word == "kept off menu" else word for word in words]
+        parts.append(f"stopped at {stopped[0].label}, where the reference takes long as well")
     return item("E1", "; ".join(part for part in parts if part), words, probes)
 
 

@@ -115,7 +115,7 @@ class Lab:
             trials = try_all(replace(self.bench, limits=limits), self.task, source, drawn, self.progress)
         except Error as error:
             return [trial_of(one, False, False, "protocol", str(error)) for one in drawn]
-        if limits == self.bench.limits:
+        if not self._cuts_short(limits):
             return trials
         return [replace(one, verdict="protocol") if one.verdict == "timeout" else one for one in trials]
 
@@ -128,6 +128,9 @@ class Lab:
             run_seconds=min(usual.run_seconds, max(left, _SHORTEST_RUN)),
             compile_seconds=min(usual.compile_seconds, max(left, _SHORTEST_COMPILING)),
         )
+
+    def _cuts_short(self, limits: Limits) -> bool:
+        return limits.run_seconds < self.bench.limits.run_seconds
 
     def in_pairs(
         self,
@@ -163,7 +166,7 @@ class Lab:
         return found
 
     def reference_seconds(self, point: Point) -> float:
-        """Of one run of the reference, without any care; infinite where it doesn't come to an end."""
+        """Of the shorter of two runs of the reference, without any care; infinite where they don't come to an end."""
         task = varied(self.task, {point.configuration: point.variation})
         try:
             with machine.open_worker(self.bench.device, self._limits()) as worker:
@@ -172,7 +175,8 @@ class Lab:
                     return math.inf
                 caps = {kernel.name: kernel.max_total_threads_per_threadgroup for kernel in compilation.kernels}
                 plan = task.plan(point.configuration, references.inputs(task, point.configuration), caps)
-                return worker.run(worker.prepare(compilation.library, bridge.plan(plan))).wall_seconds
+                execution = worker.prepare(compilation.library, bridge.plan(plan))
+                return min(worker.run(execution).wall_seconds for _ in range(2))
         except (Error, _core.Error):
             return math.inf
 
@@ -205,7 +209,7 @@ class Lab:
         rows = {row.label: row for row in comparison.configurations}
         found = [_timed(self.task, point, rows[point.label]) for point in points if point.label in rows]
         left = points[len(found) :]
-        cut_short = limits != self.bench.limits
+        cut_short = self._cuts_short(limits)
         known = [one for one in found if one.detail != NO_TIME and not (cut_short and one.verdict == "timeout")]
         if not left or time.monotonic() > until:
             return known

@@ -44,7 +44,7 @@ _LEGALITY_SHARE = 0.1
 # Of what is left, for counting.
 _COVERAGE_SHARE = 0.3
 # A run that takes so many times as long as the reference's has not merely a slow way.
-_HANGS = 10
+_HANGS = 5
 _STOPPED_LOOKED_AT = 2
 _TIME_SLICE = 3e-3
 # What stays open is measured once more, for so many times as long.
@@ -64,6 +64,7 @@ class Session:
     started: float = field(default_factory=time.monotonic)
     items: dict[EvidenceKind, EvidenceItem] = field(default_factory=dict)
     untimed: dict[str, Probe] = field(default_factory=dict)
+    stopped: list[Probe] = field(default_factory=list)
     gains: dict[str, Probe] = field(default_factory=dict)
     static: StaticEvidence | None = None
     coverage: Coverage | None = None
@@ -221,7 +222,7 @@ class Session:
             looked_at = number < _STOPPED_LOOKED_AT
             if looked_at and _HANGS * self.lab.reference_seconds(point) < self.lab.bench.limits.run_seconds:
                 return
-            self.untimed.pop(point.label)
+            self.stopped.append(self.untimed.pop(point.label))
 
     def _of(self, points: Sequence[Point]) -> list[Probe]:
         return [self.untimed[point.label] for point in points if point.label in self.untimed]
@@ -279,6 +280,7 @@ class Session:
             self._of(places.untimed),
             self.threshold,
             complete=bool(self.gains),
+            stopped=self.stopped,
         )
 
     def _known(self, point: Point) -> bool:
