@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from kfp.errors import ExecutorError, UsageError
 from kfp.sweeping.executors import squeue
 from kfp.sweeping.executors.slurm import SlurmExecutor, SlurmOptions
+from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
 from sweeping.single_node_slurm import SingleNodeSlurm
+from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
 
 LICENCE = SlurmOptions(licence="kfp_{device}:1")
 FREE = SlurmOptions()
@@ -205,3 +209,65 @@ def test_without_submitit_the_command_that_installs_it_is_named(monkeypatch: pyt
 def test_options_that_can_not_be_are_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         SlurmOptions(**given)  # type: ignore[arg-type]
+
+
+def driver_of(spec: Path, sweep: Path) -> subprocess.Popen[str]:
+    return start_driver(spec, "--out", str(sweep), "--executor", "slurm")
+
+
+@pytest.mark.slurm
+def test_two_drivers_share_a_sweep_whose_jobs_are_cancelled_under_way(
+    slurm: SingleNodeSlurm, turns: Path, tmp_path: Path
+) -> None:
+    sweep = tmp_path / "sweep"
+    spec = write_spec(
+        tmp_path / "spec.toml", tasks=["saxpy"], models=["demo"], devices=["cpu"], scale="small", iterations=1,
+        replicates=3,
+    )  # fmt: skip
+    with spec.open("a") as file:
+        file.write('[slurm]\nlicence = "kfp_{device}:1"\n')
+    with held_device(turns):
+        first, second = (driver_of(spec, sweep) for _ in range(2))
+        wait_until(lambda: len(workers(sweep)) == 1, "worker")
+        wait_until(lambda: len(numbers(slurm)) >= 3, "job for each unit")
+        first.kill()
+        first.communicate()
+        slurm.call("scancel", *numbers(slurm))
+        wait_until(lambda: [lease["outcome"] for lease in leases(sweep)][:1] == ["stopped"], "word from the worker")
+    assert "3 of 3 done" in finish(second)
+    require_each_once(sweep, 3)
+    assert sorted(lease["outcome"] for lease in leases(sweep)) == ["done", "done", "done", "stopped"]
+    assert not numbers(slurm)
+
+
+def numbers(slurm: SingleNodeSlurm) -> list[str]:
+    """Of the jobs in the queue."""
+    return slurm.call("squeue", "--noheader", "--format=%i").split()
+
+
+@pytest.mark.slurm
+@pytest.mark.full
+def test_64_units_whose_jobs_are_cancelled_and_killed_are_those_of_an_undisturbed_sweep(
+    slurm: SingleNodeSlurm, turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = write_spec(
+        tmp_path / "spec.toml", tasks=["saxpy", "hmc"], models=["demo", record(tmp_path / "answers")],
+        devices=["cpu"], scale="small", iterations=2, replicates=16, lease_s=10,
+    )  # fmt: skip
+    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
+    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
+    finish(start_driver(spec, "--out", str(undisturbed)), 900)
+    monkeypatch.setenv("KFP_TURNS_DIR", str(turns))
+
+    def cancel(rng: Random) -> bool:
+        running = slurm.call("squeue", "--noheader", "--states=running", "--format=%i").split()
+        if running:
+            slurm.call("scancel", rng.choice(running))
+        return bool(running)
+
+    (turns / "cpu.log").unlink(missing_ok=True)
+    with DeviceWatch() as watch:
+        disturb(lambda: driver_of(spec, sweep), (kill_a_worker(sweep), cancel), 20, Random(9), 2.0)
+    require_each_once(sweep, 64)
+    require_one_at_a_time(watch, turns)
+    assert facts_of(sweep) == facts_of(undisturbed)
