@@ -13,6 +13,7 @@ from kfp.auditing.arms import Surroundings
 from kfp.auditing.inputs import bound_values
 from kfp.auditing.lab import Lab
 from kfp.auditing.points import (
+    ALL_SIZES,
     CONTEXT,
     Point,
     axes,
@@ -158,6 +159,9 @@ class Places:
                 if changed & self.secret_arguments:
                     found.add(axis)
                 break
+        if not found.issuperset(sizes_of(self.task, published)):
+            # What is lost with all sizes moved may be due to one that everybody knows.
+            found.discard(ALL_SIZES)
         own = {
             name
             for name, value in published.parameters.items()
