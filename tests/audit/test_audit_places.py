@@ -87,3 +87,19 @@ def test_every_law_of_the_data_is_run_and_the_most_telling_ones_are_timed() -> N
         assert {next(iter(changed.items())) for changed in moved} == wanted
     timed = {point.label.partition("data of ")[2].partition("=")[0] for point in found.laws_at(found.measured[0])}
     assert timed == set(get_task("logup_gkr").data_laws)
+
+
+def test_one_parameter_at_a_time_as_it_is_elsewhere() -> None:
+    found = places("wots_chain")
+    centre = found.measured[0]
+    own = dict(centre.configuration.parameters)
+    moved = [
+        {name: value for name, value in point.configuration.parameters.items() if own[name] != value}
+        for point in found.heavier_at(centre)
+    ]
+    assert all(len(changed) == 1 for changed in moved)
+    published = found.published.configuration.parameters
+    assert {"n_bytes": published["n_bytes"]} in moved
+    drawn = [point.configuration.parameters["n_bytes"] for point in found.timed]
+    furthest = max(drawn, key=lambda value: max(value / own["n_bytes"], own["n_bytes"] / value))
+    assert {"n_bytes": furthest} in moved or furthest in (own["n_bytes"], published["n_bytes"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -28,11 +29,12 @@ from kfp.auditing.points import (
 from kfp.gating.draws import Draws
 from kfp.gating.variations import Law, Variation, laws_of, may_be_padded
 from kfp.running import references
-from kfp.tasks.base import Configuration, Scale, Task
+from kfp.tasks.base import Configuration, Number, Scale, Task
 
 _OTHER_SEEDS = 2
 _CONTEXTS = 3
 _LAWS_TIMED = 6
+_HEAVIER = 6
 _PADDING = 2
 # Of a sweep, at most.
 _SWEPT = 40
@@ -105,17 +107,20 @@ class Places:
                 return
 
     def heavier_at(self, centre: Point) -> list[Point]:
-        """``centre`` with one parameter as the published configuration has it, which may be a heavier context."""
-        found = []
+        """``centre`` with one parameter as it is elsewhere, which may be a heavier context: as the published
+        configuration has it, and as it is drawn furthest away.
+        """
+        published: list[Point] = []
+        drawn: list[Point] = []
         for entry in axes(self.task, centre.configuration):
-            value = self.published.configuration.parameters.get(entry.name)
-            if value is None or value == centre.configuration.parameters[entry.name]:
-                continue
-            label = f"{centre.label}: {entry.name}={shown(value)} as published"
-            parameters = dict(centre.configuration.parameters) | {entry.name: value}
-            made = replace(centre.configuration, label=label, parameters=parameters)
-            found.append(Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far"))
-        return found
+            own = centre.configuration.parameters[entry.name]
+            at_published = self.published.configuration.parameters.get(entry.name, own)
+            values = [point.configuration.parameters.get(entry.name, own) for point in self.timed]
+            furthest = max(values, key=partial(_distance, own), default=own)
+            for found, value, how in ((published, at_published, "as published"), (drawn, furthest, "as drawn")):
+                if value != own and (how == "as published" or value != at_published):
+                    found.append(_with_value(centre, entry.name, value, how))
+        return [*published, *drawn][:_HEAVIER]
 
     def sweep(self, centres: Sequence[Point], most_work: float) -> list[Point]:
         groups = []
@@ -260,6 +265,17 @@ def _scalars(task: Task, configuration: Configuration) -> dict[tuple[str, str], 
         for argument in kernel.arguments
         if argument.access == "constant"
     }
+
+
+def _with_value(centre: Point, name: str, value: Number, how: str) -> Point:
+    label = f"{centre.label}: {name}={shown(value)} {how}"
+    made = replace(centre.configuration, label=label, parameters=dict(centre.configuration.parameters) | {name: value})
+    return Point(made, axis=CONTEXT, beside=centre.label, side=1, step="far")
+
+
+def _distance(one: Number, other: Number) -> float:
+    """How many times as large or as small; of two numbers that aren't above 0 how far apart."""
+    return abs(math.log(one / other)) if min(one, other) > 0 else abs(one - other)
 
 
 def _telling(point: Point) -> int:

@@ -355,7 +355,7 @@ class Session:
             return
         places, until = self.places, self._until(_CONDITIONS_SHARE)
         laws, padded = places.laws_at(centre), places.padded_at(centre)
-        contexts = [*places.contexts_at(centre), *places.heavier_at(centre)]
+        contexts = in_turn([places.contexts_at(centre), places.heavier_at(centre)])
         if laws:
             timed = self._settling("laws", laws, until)
             self.items["E3d"] = other_data(
