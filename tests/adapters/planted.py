@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -90,6 +91,15 @@ class Planted(Task):
 
     def demands(self, configuration: Configuration, expected: Arrays) -> tuple[Demand, ...]:
         return (Demand("dram", 12.0 * configuration.integer("N") * configuration.integer("steps")),)
+
+
+class Faulty(Planted):
+    """Its reference can't be computed while ``PLANTED_FAULT`` says why."""
+
+    def reference(self, configuration: Configuration, inputs: Arrays) -> dict[str, np.ndarray]:
+        if why := os.environ.get("PLANTED_FAULT"):
+            raise RuntimeError(why)
+        return super().reference(configuration, inputs)
 
 
 def _point(n: int, steps: int, a: float, origin: Origin = "in_distribution", word: str = "") -> Configuration:

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible interface on loopback, which proposes from a list, in the form that is asked for."""
+"""A model behind an OpenAI-compatible interface on loopback: it proposes from a list, in the form that is asked for."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Proposer(Loopback):
 
 
 def environment(folder: Path) -> Mapping[str, str]:
-    """In which a process and its children reach nothing but loopback; ``folder`` / outside says whom else they tried."""
+    """In which processes reach nothing but loopback; the file ``outside`` in ``folder`` says whom else they tried."""
     (folder / "sitecustomize.py").write_text(WATCH.format(log=str(folder / "outside")))
     path = os.pathsep.join(part for part in (str(folder), os.environ.get("PYTHONPATH", "")) if part)
     kept = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_PROXY", "_proxy"))}

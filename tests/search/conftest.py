@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from loopback_only import outside
 from search.loopback import Loopback
 
 KEY = "sk-test-0123456789abcdef-do-not-show"
 
-_outside: list[str] = []
-
-
-def _watch(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "socket.connect" and isinstance(arguments[1], tuple):
-        host = str(arguments[1][0])
-    elif event == "socket.getaddrinfo":
-        host = str(arguments[0])
-    else:
-        return
-    if host != "localhost" and not (_is_address(host) and ipaddress.ip_address(host).is_loopback):
-        _outside.append(host)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-sys.addaudithook(_watch)
-
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine() -> Iterator[None]:
-    _outside.clear()
+    outside.clear()
     yield
-    assert not _outside
+    assert not outside
 
 
 @pytest.fixture(autouse=True)
