@@ -1,9 +1,10 @@
-"""A dask cluster of processes on loopback: a scheduler, and workers that offer the resource of the device ``cpu``."""
+"""A dask cluster of processes on loopback, by the commands of the README: a scheduler, and workers for ``cpu``."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
+from sweeping.readme import commands
+
 # No memory limits, no version chatter, and nothing that listens beside the protocol itself.
 ENVIRONMENT = {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false", "DASK_LOGGING__DISTRIBUTED": "warning"}
 
@@ -19,11 +22,11 @@ ENVIRONMENT = {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false", "DASK_LOG
 class DaskCluster:
     """While it is entered, ``address`` is its scheduler's. Everything that it started is ended at the exit."""
 
-    def __init__(self, folder: Path, *, workers: int = 2, resources: str = "kfp-cpu=1") -> None:
+    def __init__(self, folder: Path, *, workers: int = 2) -> None:
         self.folder, self.address = folder, ""
         self.workers: list[subprocess.Popen[bytes]] = []
         self.scheduler: subprocess.Popen[bytes] | None = None
-        self._wanted, self._resources = workers, resources
+        self._wanted = workers
         self._ports: list[int] = []
         self._stack = ExitStack()
 
@@ -47,9 +50,8 @@ class DaskCluster:
         """At the address of the one before, if there was one."""
         self.file.unlink(missing_ok=True)
         port = self.address.rpartition(":")[2] or "0"
-        self.scheduler = self._start(
-            "scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--scheduler-file", str(self.file)
-        )
+        command = commands("dask scheduler")[0].replace("8786", port)
+        self.scheduler = self._start(command, "--no-dashboard", "--scheduler-file", str(self.file))
         give_up = time.monotonic() + 30
         while not (address := self._written_address()):
             if time.monotonic() > give_up or self.scheduler.poll() is not None:
@@ -67,20 +69,9 @@ class DaskCluster:
     def start_worker(self) -> subprocess.Popen[bytes]:
         port = free_port()
         worker = self._start(
-            *(
-                "worker",
-                self.address,
-                "--host",
-                "127.0.0.1",
-                "--worker-port",
-                str(port),
-                "--nthreads",
-                "1",
-                "--no-nanny",
-                "--no-dashboard",
-            ),
-            *("--resources", self._resources, "--memory-limit", "0", "--death-timeout", "10"),
-            *("--local-directory", str(self.folder)),
+            commands("dask worker")[0].replace("tcp://127.0.0.1:8786", self.address),
+            *("--host", "127.0.0.1", "--worker-port", str(port), "--no-nanny", "--no-dashboard"),
+            *("--memory-limit", "0", "--death-timeout", "10", "--local-directory", str(self.folder)),
         )
         self.workers.append(worker)
         self._ports.append(port)
@@ -101,10 +92,11 @@ class DaskCluster:
         self.scheduler.kill()
         self.scheduler.wait()
 
-    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        with (self.folder / f"{arguments[0]}.log").open("ab") as log:
+    def _start(self, command: str, *more: str) -> subprocess.Popen[bytes]:
+        _, name, *arguments = shlex.split(command)
+        with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "dask", *arguments],
+                [sys.executable, "-m", "dask", name, *arguments, *more],
                 env=os.environ | ENVIRONMENT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -14,7 +14,7 @@ from kfp.sweeping.processes import Owner
 from kfp.sweeping.reading import spec_from
 from kfp.sweeping.turns import Turns
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from kfp.sweeping.executors.dask import DaskExecutor
 from sweeping.dask_cluster import DaskCluster
 from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
+from sweeping.readme import commands
 from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
 
 
@@ -141,7 +143,10 @@ def test_without_dask_the_command_that_installs_it_is_named(monkeypatch: pytest.
 
 
 def driver_of(spec: Path, sweep: Path, cluster: DaskCluster) -> subprocess.Popen[str]:
-    return start_driver(spec, "--out", str(sweep), "--executor", "dask", "--scheduler", cluster.address)
+    (command,) = (line for line in commands("kfp sweep") if "dask" in line)
+    words = shlex.split(command.replace("tcp://127.0.0.1:8786", cluster.address))
+    assert words[2] == "spec.toml"
+    return start_driver(spec, *words[3:], "--out", str(sweep))
 
 
 def test_two_drivers_share_a_sweep_and_one_that_is_killed_costs_nothing(

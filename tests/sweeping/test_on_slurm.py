@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from kfp.sweeping.executors import squeue
 from kfp.sweeping.executors.slurm import SlurmExecutor, SlurmOptions
 from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
+from sweeping.readme import commands, table
 from sweeping.single_node_slurm import SingleNodeSlurm
 from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
 
@@ -212,7 +214,14 @@ def test_options_that_can_not_be_are_refused(given: dict[str, object], said: str
 
 
 def driver_of(spec: Path, sweep: Path) -> subprocess.Popen[str]:
-    return start_driver(spec, "--out", str(sweep), "--executor", "slurm")
+    """As the README has it, down to the table."""
+    if "[slurm]" not in spec.read_text():
+        with spec.open("a") as file:
+            file.write(table("[slurm]"))
+    (command,) = (line for line in commands("kfp sweep") if "slurm" in line)
+    words = shlex.split(command)
+    assert words[2] == "spec.toml"
+    return start_driver(spec, *words[3:], "--out", str(sweep))
 
 
 @pytest.mark.slurm
@@ -224,8 +233,6 @@ def test_two_drivers_share_a_sweep_whose_jobs_are_cancelled_under_way(
         tmp_path / "spec.toml", tasks=["saxpy"], models=["demo"], devices=["cpu"], scale="small", iterations=1,
         replicates=3,
     )  # fmt: skip
-    with spec.open("a") as file:
-        file.write('[slurm]\nlicence = "kfp_{device}:1"\n')
     with held_device(turns):
         first, second = (driver_of(spec, sweep) for _ in range(2))
         wait_until(lambda: len(workers(sweep)) == 1, "worker")
