@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <system_error>
+
 #include "bindings/bindings.hpp"
 #include "worker/host.hpp"
 
@@ -68,6 +70,8 @@ void bind_errors(py::module_& module) {
             const py::object& type = worker_failure.get_stored();
             const py::object raised = type(name_of(failure.kind), failure.what(), failure.kernel, failure.dispatch);
             PyErr_SetObject(type.ptr(), raised.ptr());
+        } catch (const std::system_error& error) {
+            PyErr_SetObject(PyExc_OSError, py::make_tuple(error.code().value(), error.what()).ptr());
         }
     });
 }

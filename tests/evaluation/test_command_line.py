@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +119,20 @@ def test_a_compiler_that_does_not_work_has_exit_code_3(clang: str, tmp_path: Pat
     assert process.returncode == 3, process.stdout
     assert process.stderr.startswith("kfp: ")
     assert "Traceback" not in process.stderr
+
+
+@pytest.mark.parametrize("megabytes", [1, 1 / 1024])
+def test_a_limit_of_the_machine_has_exit_code_3(megabytes: float) -> None:
+    """On the size of files, which shared memory has, too."""
+    kfp("evaluate", "saxpy", "--scale", "small")
+    limit = int(megabytes * 2**20)
+    told = subprocess.run(
+        [sys.executable, "-m", "kfp", "evaluate", "saxpy", "--scale", "full", "--json"], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), check=False,
+    )  # fmt: skip
+    assert told.returncode == 3, told.stderr
+    assert "File too large" in told.stderr
+    assert "Traceback" not in told.stderr
 
 
 def test_check(kernel: Path) -> None:

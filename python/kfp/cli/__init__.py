@@ -43,3 +43,16 @@ def _run(arguments: Sequence[str]) -> int:
     except Error as error:
         print(f"kfp: {error}", file=sys.stderr)
         return USAGE
+    except BrokenPipeError:
+        raise
+    except (OSError, MemoryError) as error:
+        # A limit on files, memory or processes, a full disk: nothing is wrong with what was asked.
+        print(f"kfp: this machine refuses: {_refusal(error)}", file=sys.stderr)
+        return UNAVAILABLE
+
+
+def _refusal(error: OSError | MemoryError) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return where + (error.strerror or str(error))
