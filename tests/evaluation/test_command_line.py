@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
