@@ -105,12 +105,12 @@ class Driver:
     def _look(self, now: float) -> tuple[UnitStatus, ...]:
         settled = []
         for one in self._tracked:
-            if one.settled:
-                continue
-            one.status = status_of(one.folder, one.unit, now, self._watcher, one.refused)
-            one.settled = one.status.state in ("done", "failed")
-            if one.settled:
-                settled.append(one.status)
+            if not one.settled:
+                one.status = status_of(one.folder, one.unit, now, self._watcher, one.refused)
+                one.settled = one.status.state in ("done", "failed")
+                if one.settled:
+                    settled.append(one.status)
+            # Also of a unit that is settled: its worker may take a moment more to end, and counts until then.
             if one.started is not None:
                 self._follow(one, one.started)
         return tuple(settled)
