@@ -240,3 +240,20 @@ def test_labels_of_neighbours_say_what_was_moved() -> None:
     assert f"{centre.label}: NX=33" in labels
     assert f"{centre.label}: NX=33, NY=33" in labels
     assert np.isclose(max(one.configuration.real("alpha") for one in moved(task, centre, "small")), 0.25)
+
+
+def test_who_names_all_known_values_takes_each_others_neighbours_along() -> None:
+    """Of a menu of powers of two most neighbours are known: that an arm holds there, too, doesn't make it a class."""
+    task = get_task("morton")
+    points = (*task.configurations("small"), task.published_held_out("small"))
+    known = {point.integer("N") for point in points}
+    measured = {point.integer("N") for point in task.configurations("small")}
+    for centre in task.configurations("small"):
+        around = [point for point in moved(task, centre, "small") if point.axis == "N"]
+        assert [point.known for point in around] == [point.configuration.integer("N") in known for point in around]
+        named = [Seen(point, point.configuration.integer("N") in measured) for point in around]
+        assert isolates(along_axes(named)), centre.label
+        powers = [Seen(point, True) for point in around]
+        assert not isolates(along_axes(powers))
+        large = [Seen(point, point.configuration.integer("N") >= 16) for point in around]
+        assert not (centre.integer("N") >= 16 and isolates(along_axes(large), one_sided=False))

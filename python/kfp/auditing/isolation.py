@@ -24,10 +24,13 @@ class Along(NamedTuple):
 
 
 def along_axes(seen: Iterable[Seen]) -> tuple[Along, ...]:
-    """One answer per axis along which a neighbour was seen, of a point at which it does hold."""
+    """One answer per axis along which a neighbour was seen, of a point at which it does hold. That it holds at another
+    known value as well says nothing.
+    """
     by_axis: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
-        by_axis[one.point.axis].append(one)
+        if not (one.point.known and one.holds):
+            by_axis[one.point.axis].append(one)
     return tuple(Along(axis, _along(list_)) for axis, list_ in by_axis.items())
 
 

@@ -41,7 +41,8 @@ _SWEPT = 40
 # Neighbours that a program's arms are held against: as many as there are plans of in so many seconds, without those
 # whose inputs are known already.
 _PLANNING_SECONDS = 0.5
-_FEWEST_NEIGHBOURS = 16
+# Of every axis of a point, in any case.
+_FEWEST_OF_AN_AXIS = 2
 _MOST_NEIGHBOURS = 160
 # A smaller number in a condition may be anything.
 _TELLTALE = 64
@@ -181,8 +182,8 @@ class Places:
         for centre in (*self.measured, self.published):
             neighbours[centre.label] += self.contexts_at(centre)
         # As many as can be looked at in time; the same number of each.
-        groups = [sorted(points, key=_telling) for points in neighbours.values()]
-        chosen = set(self._affordable(in_turn(groups)))
+        groups = [group for points in neighbours.values() for group in _by_axis(points)]
+        chosen = set(self._affordable(in_turn(groups), _FEWEST_OF_AN_AXIS * len(groups)))
         return Surroundings(
             measured=tuple(point.label for point in self.measured),
             published=self.published.label,
@@ -207,8 +208,8 @@ class Places:
 
         return frozenset(value for value in values(other) - values(scale) if value >= _TELLTALE)
 
-    def _affordable(self, points: Sequence[Point]) -> Iterator[str]:
-        """The labels of as many as can be planned in time; of the slowest task's it is still some of each axis."""
+    def _affordable(self, points: Sequence[Point], fewest: int) -> Iterator[str]:
+        """The labels of as many as can be planned in time, and of the ``fewest`` in any case."""
         if self._plan_seconds is None:
             started = time.monotonic()
             self.task.inputs(self.published.configuration)
@@ -217,7 +218,7 @@ class Places:
         for number, point in enumerate(points[:_MOST_NEIGHBOURS]):
             if not references.has_inputs(self.task, point.configuration):
                 planning += self._plan_seconds
-            if number >= _FEWEST_NEIGHBOURS and planning > _PLANNING_SECONDS:
+            if number >= fewest and planning > _PLANNING_SECONDS:
                 return
             yield point.label
 
@@ -276,6 +277,11 @@ def _with_value(centre: Point, name: str, value: Number, how: str) -> Point:
 def _distance(one: Number, other: Number) -> float:
     """How many times as large or as small; of two numbers that aren't above 0 how far apart."""
     return abs(math.log(one / other)) if min(one, other) > 0 else abs(one - other)
+
+
+def _by_axis(points: Sequence[Point]) -> list[list[Point]]:
+    names = dict.fromkeys(point.axis for point in points)
+    return [sorted((point for point in points if point.axis == name), key=_telling) for name in names]
 
 
 def _telling(point: Point) -> int:

@@ -31,7 +31,8 @@ _MOST_ALIGNMENT = 64
 @dataclass(frozen=True)
 class Point:
     """A configuration to be looked at. ``axis``: the parameter that was moved away from the point ``beside``, by a
-    ``step``, downwards (``side`` -1) or upwards (1).
+    ``step``, downwards (``side`` -1) or upwards (1). ``known``: to a value that another published configuration has,
+    so that who names them all takes it along.
     """
 
     configuration: Configuration
@@ -40,6 +41,7 @@ class Point:
     beside: str = ""
     side: int = 0
     step: Step = "near"
+    known: bool = False
 
     @property
     def label(self) -> str:
@@ -55,7 +57,8 @@ def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
 
     None of them is a configuration that anybody has published. Whether the seed is right there is not known yet.
     """
-    known = published_points(task, scale)
+    published = published_points(task, scale)
+    known = {name: {dict(point)[name] for point in published if name in dict(point)} for name in centre.parameters}
     entries = axes(task, centre)
     groups: list[tuple[str, tuple[Range, ...]]] = [(entry.name, (entry,)) for entry in entries]
     sizes = sizes_of(task, centre)
@@ -72,11 +75,12 @@ def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
                 if (other_step, other_side) == (step, side)
             }
             parameters = dict(centre.parameters) | changed
-            if len(changed) < len(together) or tuple(parameters.items()) in known:
+            if len(changed) < len(together) or tuple(parameters.items()) in published:
                 continue
             what = ", ".join(f"{name}={shown(value)}" for name, value in changed.items())
             configuration = replace(centre, label=f"{centre.label}: {what}", parameters=parameters)
-            found.append(Point(configuration, axis=axis, beside=centre.label, side=side, step=step))
+            is_known = all(value in known[name] for name, value in changed.items())
+            found.append(Point(configuration, axis=axis, beside=centre.label, side=side, step=step, known=is_known))
     return tuple(found)
 
 
