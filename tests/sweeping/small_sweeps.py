@@ -16,6 +16,8 @@ from typing import Any
 
 from kfp import Run
 from kfp.search.models.base import Reply, Usage
+from kfp.sweeping.executors.base import JobState
+from kfp.sweeping.worker import run_unit
 from search.scripted import UNCOMPILED, WRONG, fenced
 
 # One that is no kernel, one that does not compile and one that is wrong: none is ever timed against another.
@@ -140,6 +142,37 @@ def _facts_of(unit: Path) -> dict[str, Any]:
         "beside": sorted(e.name for e in unit.iterdir() if not e.name.startswith(("lease-", "worker.log"))),
         "leftovers": sorted(str(e.relative_to(unit)) for e in unit.rglob("*.tmp")),
     }
+
+
+class EndedJob:
+    """Of a worker that had ended before anybody asked."""
+
+    def state(self) -> JobState:
+        return "ended"
+
+    def cancel(self) -> None:
+        """Nothing is left to be stopped."""
+
+    def describe(self) -> str:
+        return "this process"
+
+
+class HereAndNow:
+    """An executor for units that take no time: each is done within this process before ``start`` returns."""
+
+    name = "here"
+    capacity: int | None = 1
+
+    def start(self, unit: Path, device: str) -> EndedJob:
+        before = os.getcwd()
+        try:
+            run_unit(unit)
+        finally:
+            os.chdir(before)
+        return EndedJob()
+
+    def close(self, cancel: bool) -> None:
+        """Nothing is held."""
 
 
 class DeviceWatch:

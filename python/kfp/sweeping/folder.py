@@ -241,17 +241,17 @@ class SweepFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             strangers = sorted(e.name for e in self.path.iterdir() if e.name not in ("sweep.json", "units"))
         head = {"format": FORMAT, "spec": spec.to_json()}
-        if not is_there(self.file):
-            others = [name for name in strangers if not name.endswith(TEMPORARY)]
-            if others:
-                raise RunError(f"{self.path}: expected a sweep or an empty folder, it holds {others[0]!r}")
-            if create(self.file, head):
-                return
-        known = self.spec()
-        if known.name != spec.name:
-            raise RunError(f"{self.path}: another sweep: {known.name!r}, not {spec.name!r}; choose another folder")
-        if known != spec:
-            write_json(self.file, head)
+        others = [name for name in strangers if not name.endswith(TEMPORARY)]
+        if others and not is_there(self.file):
+            raise RunError(f"{self.path}: expected a sweep or an empty folder, it holds {others[0]!r}")
+        if is_there(self.file) or not create(self.file, head):
+            known = self.spec()
+            if known.name != spec.name:
+                raise RunError(f"{self.path}: another sweep: {known.name!r}, not {spec.name!r}; choose another folder")
+            if known != spec:
+                write_json(self.file, head)
+        with refusals(self.path):
+            (self.path / "units").mkdir(exist_ok=True)
 
     def unit_folder(self, key: str) -> UnitFolder:
         return UnitFolder(self.path / "units" / key)
