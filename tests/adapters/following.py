@@ -61,7 +61,7 @@ class Reader:
         home = self.folder.with_name("home")
         home.mkdir(exist_ok=True)
         done = subprocess.run(
-            command, cwd=self.folder, env=environment(home), capture_output=True, text=True, timeout=300
+            command, cwd=self.folder, env=environment(home), capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
         assert not (home / "outside").exists(), (home / "outside").read_text()
