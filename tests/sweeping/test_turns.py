@@ -134,7 +134,8 @@ def test_lines_that_are_torn_are_left_out(tmp_path: Path) -> None:
 
 def test_the_folder_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KFP_TURNS_DIR")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("kfp.sweeping.turns.TEMPORARY", tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "of one job"))
     folder = turns_folder()
     assert folder.parent == tmp_path
     assert folder.stat().st_mode & 0o777 == 0o700

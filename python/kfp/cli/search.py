@@ -210,10 +210,7 @@ def export(
     from kfp.sweeping.folder import SweepFolder, is_sweep
 
     named = run_named(folder)
-    if is_sweep(named):
-        runs = [Run(found, name=unit.key) for unit, found in SweepFolder(named).runs()]
-    else:
-        runs = [Run(named)]
+    runs = [Run(found, name=unit.key) for unit, found in SweepFolder(named).runs()] if is_sweep(named) else [Run(named)]
     if format == ExportFormat.parquet:
         exporting.write_parquet(runs, out)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from enum import Enum
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from kfp.sweeping.results import Sweep, SweepProgress
+
+
+# Where lines can't be written over, what is going on is told again only after this long.
+SECONDS_BETWEEN_LINES = 60.0
 
 
 class ExecutorName(str, Enum):
@@ -78,11 +83,14 @@ def exit_code(found: Sweep) -> int:
 
 
 class _Overview:
-    """On a terminal an overview that is written over; elsewhere a line for every unit that is settled."""
+    """On a terminal an overview that is written over; elsewhere a line for every unit that is settled, and now and then
+    one on stderr while none is.
+    """
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._live: Live | None = None
+        self._last = time.monotonic()
         if wants_colour(sys.stderr):
             from rich.console import Console
             from rich.live import Live
@@ -103,12 +111,18 @@ class _Overview:
             self._live.stop()
 
     def __call__(self, progress: SweepProgress) -> None:
-        from rich.text import Text
-
-        from kfp.sweeping.overview import live_lines, settled_line
+        from kfp.sweeping.overview import live_lines, settled_line, waiting_line
 
         if self._live is not None:
+            from rich.text import Text
+
             self._live.update(Text("\n".join(line.text for line in live_lines(progress))), refresh=True)
-        elif not self._quiet:
+            return
+        if not self._quiet:
             print_lines(settled_line(unit) for unit in progress.settled)
             sys.stdout.flush()
+        if progress.settled:
+            self._last = time.monotonic()
+        elif time.monotonic() - self._last > SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            print(waiting_line(progress).text, file=sys.stderr, flush=True)

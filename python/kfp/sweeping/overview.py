@@ -37,6 +37,13 @@ def live_lines(progress: SweepProgress) -> list[Line]:
     return lines
 
 
+def waiting_line(progress: SweepProgress) -> Line:
+    """In one line how far it is, and what the first of those that wait waits for."""
+    waiting = next((unit for unit in progress.sweep.of("open") if unit.worker), None)
+    what = f"; {waiting.name}: {waiting.worker}" if waiting is not None else ""
+    return Line(f"{progress.sweep.name}: {counts(progress.sweep)}; {duration(progress.seconds)}{what}", "dim")
+
+
 def bar(sweep: Sweep, width: int) -> str:
     """A column for each share of the units: done, failed, running, open."""
     total = max(len(sweep.units), 1)

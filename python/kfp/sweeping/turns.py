@@ -1,7 +1,7 @@
 """A device is used by one unit at a time: whoever uses it has its turn, a lock that ends with its process.
 
-One file a device and machine, in ``KFP_TURNS_DIR`` or else in a folder of the user's among the temporary ones. Beside
-it a log: a line when a turn begins and one when it ends, on the clock that all processes of a machine share.
+One file a device and machine, in ``KFP_TURNS_DIR`` or else in a folder of the user's in /tmp. Beside it a
+log: a line when a turn begins and one when it ends, on the clock that all processes of a machine share.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import fcntl
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,8 @@ from kfp.records import Record
 from kfp.runs.files import refusals
 from kfp.sweeping.processes import sessions_of
 
+# Not TMPDIR: a cluster may set another one for each job, and the jobs of a machine have to meet here.
+TEMPORARY = Path("/tmp")
 MOST_LOG_BYTES = 8 << 20
 # The device's process of a killed worker notices that within milliseconds.
 LEFTOVER_SECONDS = 5.0
@@ -89,7 +90,7 @@ def turns_folder() -> Path:
         with refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
         return folder
-    folder = Path(tempfile.gettempdir()) / f"kfp-turns-{os.getuid()}"
+    folder = TEMPORARY / f"kfp-turns-{os.getuid()}"
     with refusals(folder):
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)

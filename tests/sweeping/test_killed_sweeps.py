@@ -1,0 +1,52 @@
+"""Sweeps on this machine whose driver and workers are killed at random moments end as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import kfp
+import pytest
+from kfp.sweeping.folder import SweepFolder
+from sweeping.disturbing import disturb, kill_a_worker, require_each_once, require_one_at_a_time
+from sweeping.small_sweeps import DeviceWatch, HereAndNow, facts, finish, leases, record, start_driver, write_spec
+
+
+def test_killed_again_and_again_it_ends_as_undisturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys: dict[str, Any] = {"tasks": ["saxpy"], "devices": ["cpu"], "scale": "small", "iterations": 1, "lease_s": 10}
+    spec = write_spec(tmp_path / "spec.toml", models=["demo", record(tmp_path / "answers")], replicates=2, **keys)
+    sweep = tmp_path / "sweep"
+    with DeviceWatch() as watch:
+        disturb(
+            lambda: start_driver(spec, "--out", str(sweep), "--jobs", "2"), (kill_a_worker(sweep),), 2, Random(3), 1.0
+        )
+    require_each_once(sweep, 4)
+    require_one_at_a_time(watch, tmp_path / "turns")
+    # Found without a driver, without processes to kill, and with turns that nobody shares.
+    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
+    assert kfp.sweep(spec, out=tmp_path / "undisturbed", executor=HereAndNow()).complete
+    assert facts(sweep) == facts(tmp_path / "undisturbed")
+
+
+@pytest.mark.full
+def test_64_units_whose_driver_and_workers_are_killed_are_those_of_an_undisturbed_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of them end with a kernel that is right, which is measured again in processes of its own."""
+    keys: dict[str, Any] = {"tasks": ["saxpy", "hmc"], "devices": ["cpu"], "scale": "small", "iterations": 2}
+    keys |= {"models": ["demo", record(tmp_path / "answers")], "replicates": 8, "lease_s": 10}
+    keys["arms"] = [{"name": "redacted"}, {"name": "told", "disclose": True}]
+    spec = write_spec(tmp_path / "spec.toml", **keys)
+    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
+    with DeviceWatch() as watch:
+        disturb(lambda: start_driver(spec, "--out", str(sweep)), (kill_a_worker(sweep),), 20, Random(64), 2.0)
+    require_each_once(sweep, 64)
+    require_one_at_a_time(watch, tmp_path / "turns")
+    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
+    finish(start_driver(spec, "--out", str(undisturbed)), 1800)
+    assert facts(sweep) == facts(undisturbed)
+    told = {"kills of workers": sum(not lease["outcome"] for lease in leases(sweep))}
+    print(json.dumps(told), os.fspath(sweep), len(SweepFolder(sweep).unit_keys()))
