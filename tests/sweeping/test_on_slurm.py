@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 from kfp.errors import ExecutorError, UsageError
+from kfp.sweeping.executors import slurm as executors_slurm
 from kfp.sweeping.executors import squeue
 from kfp.sweeping.executors.slurm import SlurmExecutor, SlurmOptions
 from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
@@ -162,20 +163,28 @@ def test_what_slurm_refuses_is_said_at_once(
 
 
 @pytest.mark.slurm
-def test_a_controller_that_is_away_is_no_end_of_a_job(slurm: SingleNodeSlurm, turns: Path, tmp_path: Path) -> None:
-    (unit,) = make_units(tmp_path, 1)
+def test_a_controller_that_is_away_is_waited_for(
+    slurm: SingleNodeSlurm, turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors_slurm, "SECONDS_BETWEEN_TRIES", 0.2)
+    first, second = make_units(tmp_path, 2)
     executor = SlurmExecutor(FREE)
     with held_device(turns):
-        job = executor.start(unit.path, "cpu")
-        wait_until(lambda: holders(unit) == 1 and job.state() == "running", "worker")
+        job = executor.start(first.path, "cpu")
+        wait_until(lambda: holders(first) == 1 and job.state() == "running", "worker")
         slurm.end_controller()
         wait_until(lambda: job.state() == "unknown", "silence")
         with pytest.raises(ExecutorError, match=r"sbatch refused a job: .*[Cc]ontroller"):
-            SlurmExecutor(FREE).start(unit.path, "cpu")
+            SlurmExecutor(FREE).start(second.path, "cpu")
+        later = executor.start(second.path, "cpu")
+        assert later.state() == "waiting"
+        assert later.describe().startswith("Slurm takes no job now: ")
         slurm.start_controller()
         wait_until(lambda: job.state() == "running", "controller")
-    wait_until(lambda: job.state() == "ended", "end")
-    assert unit.done() is not None
+        wait_until(lambda: later.state() == "running" and holders(first, second) == 2, "second worker")
+        executor.close(cancel=True)
+        wait_until(lambda: job.state() == later.state() == "ended", "end")
+    assert [outcome(first), outcome(second)] == ["stopped", "stopped"]
 
 
 @pytest.mark.slurm

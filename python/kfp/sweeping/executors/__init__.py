@@ -31,12 +31,12 @@ def open_executor(name: str, spec: Spec, *, scheduler: str = "") -> Executor:
         address = scheduler or spec.dask.get("scheduler", "")
         if not isinstance(address, str) or not address:
             raise UsageError("dask: expected the address of a scheduler, --scheduler or [dask] scheduler in the spec")
-        return DaskExecutor(address)
+        return DaskExecutor(address, jobs=spec.jobs)
     if name == "slurm":
         from kfp.sweeping.executors.slurm import SlurmExecutor, SlurmOptions
 
         _require_table("slurm", spec.slurm, tuple(field.name for field in fields(SlurmOptions)))
-        return SlurmExecutor(SlurmOptions(**spec.slurm), deadline_s=spec.deadline_s)
+        return SlurmExecutor(SlurmOptions(**spec.slurm), deadline_s=spec.deadline_s, jobs=spec.jobs)
     raise UsageError(f"executor: expected one of {', '.join(NAMES)}, got {name!r}")
 
 

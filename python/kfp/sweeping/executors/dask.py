@@ -46,13 +46,13 @@ class DaskExecutor:
     """
 
     name = "dask"
-    capacity: int | None = None
 
-    def __init__(self, scheduler: str, *, seconds: float = 10.0) -> None:
+    def __init__(self, scheduler: str, *, jobs: int | None = None, seconds: float = 10.0) -> None:
         try:
             import distributed
         except ImportError:
             raise UsageError("the executor 'dask' needs dask; python -m pip install 'kfp[dask]'") from None
+        self.capacity = jobs
         self._distributed: Any = distributed
         # A scheduler that goes away is told of by ``start``, in a sentence and not in tracebacks.
         self._log_levels = {name: logging.getLogger(name).level for name in LOGGERS}
@@ -106,7 +106,7 @@ class DaskExecutor:
         """How many workers the cluster has, and how many of them offer the device."""
         asked, offers = self._offers
         if self.connected and time.monotonic() - asked > BELIEVED_SECONDS:
-            workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
+            workers = self._client.sync(self._client.scheduler.identity)["workers"].values()
             offers = [worker["resources"] for worker in workers]
             self._offers = (time.monotonic(), offers)
         return len(offers), sum(resource(device) in offer for offer in offers)

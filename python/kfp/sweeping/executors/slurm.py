@@ -9,6 +9,7 @@ import json
 import math
 import re
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,9 @@ from kfp.sweeping.executors.squeue import Queue
 _NOT_TO_CHOOSE = ("array", "chdir", "error", "job-name", "output", "requeue", "wait", "wrap")
 # What a job may take beyond the unit's deadline: to begin, and to tell its end.
 MARGIN_SECONDS = 300.0
+# Of what sbatch says: that a later try may be accepted.
+PASSING = ("ontact slurm controller", "accounting/QOS policy", "temporarily unable", "timed out")
+SECONDS_BETWEEN_TRIES = 30.0
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,13 @@ def _require_one_line(name: str, value: str) -> None:
 class SlurmExecutor:
     """Submits units to Slurm. A job of the same unit and options that is still in the queue is taken over instead.
 
+    What Slurm refuses once it has accepted a job, because it is away or has enough of them, is tried again.
     Raises ``kfp.UsageError`` where submitit is not installed, ``kfp.ExecutorError`` where Slurm's commands are not.
     """
 
     name = "slurm"
-    capacity: int | None = None
 
-    def __init__(self, options: SlurmOptions, *, deadline_s: float | None = None) -> None:
+    def __init__(self, options: SlurmOptions, *, deadline_s: float | None = None, jobs: int | None = None) -> None:
         try:
             import submitit
         except ImportError:
@@ -84,26 +88,50 @@ class SlurmExecutor:
             raise ExecutorError(
                 f"{', '.join(missing)}: not on PATH; the executor 'slurm' works where Slurm's own commands do"
             )
+        self.capacity = jobs
         self._submitit: Any = submitit
         self._options = options
         self._minutes = math.ceil((deadline_s + MARGIN_SECONDS) / 60) if deadline_s is not None else None
         self._queue = Queue()
         self._jobs: list[SlurmJob] = []
+        self._accepted = False
+        self._refused, self._try_again = "", float("-inf")
 
     def start(self, unit: Path, device: str) -> SlurmJob:
         unit = unit.resolve()
-        name = self._job_name(unit, device)
-        number = self._queue.find(name)
-        if number is None:
-            number = self._submit(unit, device, name)
-            self._queue.submitted(number)
-        job = SlurmJob(self._queue, number)
+        if "%" in str(unit):
+            raise UsageError(f"{unit}: a folder for Slurm can't have a % in its path, which Slurm would replace")
+        job = SlurmJob(self, self._queue, unit, device)
+        job.submit()
         self._jobs = [*(known for known in self._jobs if not known.ended), job]
         return job
 
     def close(self, cancel: bool) -> None:
         if cancel:
-            self._queue.cancel([job.number for job in self._jobs if job.state() != "ended"])
+            self._queue.cancel([job.number for job in self._jobs if job.number is not None and not job.ended])
+
+    @property
+    def refused(self) -> str:
+        """Why Slurm takes no jobs at the moment."""
+        return self._refused
+
+    def submitted(self, unit: Path, device: str) -> str | None:
+        """The number of the unit's job; None where Slurm takes none at the moment."""
+        if time.monotonic() < self._try_again:
+            return None
+        name = self._job_name(unit, device)
+        number = self._queue.find(name)
+        if number is None:
+            try:
+                number = self._submit(unit, device, name)
+            except _Refused as refused:
+                if not self._accepted or not any(words in str(refused) for words in PASSING):
+                    raise ExecutorError(f"sbatch refused a job: {self._explained(str(refused))}") from None
+                self._refused, self._try_again = str(refused), time.monotonic() + SECONDS_BETWEEN_TRIES
+                return None
+            self._queue.submitted(number)
+        self._accepted, self._refused = True, ""
+        return number
 
     def _job_name(self, unit: Path, device: str) -> str:
         """Tells units of other folders, and other ways to submit, apart."""
@@ -112,8 +140,6 @@ class SlurmExecutor:
         return f"kfp-{unit.name}-{hashlib.sha256(rest.encode()).hexdigest()[:8]}"
 
     def _submit(self, unit: Path, device: str, name: str) -> str:
-        if "%" in str(unit):
-            raise UsageError(f"{unit}: a folder for Slurm can't have a % in its path, which Slurm would replace")
         said = io.StringIO()
         try:
             # What sbatch says is in the exception; submitit prints it as well.
@@ -122,7 +148,8 @@ class SlurmExecutor:
                 executor.update_parameters(**self._parameters(device, name))
                 return str(executor.submit(run_worker, str(unit)).job_id)
         except (self._submitit.core.utils.FailedJobError, self._submitit.core.utils.FailedSubmissionError) as error:
-            raise ExecutorError(f"sbatch refused a job: {self._explained(str(error))}") from None
+            lines = [line.removeprefix("sbatch: ").removeprefix("error: ") for line in str(error).splitlines()]
+            raise _Refused("; ".join(lines)) from None
 
     def _parameters(self, device: str, name: str) -> dict[str, Any]:
         options = self._options
@@ -146,7 +173,6 @@ class SlurmExecutor:
         }
 
     def _explained(self, message: str) -> str:
-        message = "; ".join(line.removeprefix("sbatch: ").removeprefix("error: ") for line in message.splitlines())
         if "license" in message.lower():
             return f"{message} (licence {self._options.licence!r}; `scontrol show licenses` lists what there is)"
         if "partition" in message.lower():
@@ -154,24 +180,39 @@ class SlurmExecutor:
         return message
 
 
-class SlurmJob:
-    """A unit that is a job of Slurm's."""
+class _Refused(Exception):
+    """What sbatch said."""
 
-    def __init__(self, queue: Queue, number: str) -> None:
-        self._queue, self.number = queue, number
+
+class SlurmJob:
+    """A unit that is a job of Slurm's, or is to become one."""
+
+    def __init__(self, executor: SlurmExecutor, queue: Queue, unit: Path, device: str) -> None:
+        self._executor, self._queue, self._unit, self._device = executor, queue, unit, device
+        self.number: str | None = None
         self.ended = False
 
+    def submit(self) -> None:
+        self.number = self._executor.submitted(self._unit, self._device)
+
     def state(self) -> JobState:
-        if not self.ended:
-            state = self._queue.state(self.number)
-            self.ended = state == "ended"
-            return state
-        return "ended"
+        if self.ended:
+            return "ended"
+        if self.number is None:
+            self.submit()
+            return "waiting"
+        state = self._queue.state(self.number)
+        self.ended = state == "ended"
+        return state
 
     def cancel(self) -> None:
-        if self.state() != "ended":
+        if self.number is None:
+            self.ended = True
+        elif self.state() != "ended":
             self._queue.cancel([self.number])
 
     def describe(self) -> str:
+        if self.number is None:
+            return f"Slurm takes no job now: {self._executor.refused}"
         reason = "" if self.ended else self._queue.reason(self.number)
         return f"Slurm job {self.number}{reason and f': {reason}'}"

@@ -1,4 +1,4 @@
-"""What squeue says of a user's jobs. It knows without accounting, which not every cluster has."""
+"""What squeue says of a user's jobs: it knows of them without accounting, which not every cluster has."""
 
 from __future__ import annotations
 
