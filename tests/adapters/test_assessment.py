@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -89,6 +92,32 @@ def test_an_evaluation_that_takes_too_long_ends_between_two_configurations() -> 
     require_nothing(found)
     assert found.verdict == "timeout"
     assert "stopped before configuration" in found.reason
+
+
+FORKED = f"""\
+import os, sys
+from kfp.adapters.shared.assessment import Assessor
+
+assessor = Assessor({NAME!r}, scale="small")
+with assessor._turns():
+    if os.fork() == 0:
+        os.close(1)
+        sys.stdin.read()
+        os._exit(0)
+print(assessor.assess_file({str(SEED)!r}).verdict)
+"""
+
+
+def test_a_pool_forked_during_an_evaluation_does_not_keep_the_device() -> None:
+    """OpenEvolve forks its workers while an evaluation that it no longer waits for may still have its turn."""
+    command = [sys.executable, "-c", FORKED]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        patience = threading.Timer(60, process.kill)
+        patience.start()
+        verdict = process.stdout.readline()
+        patience.cancel()
+    assert verdict == "right\n"
 
 
 def test_what_a_program_guesses_is_not_confirmed(assessor: Assessor) -> None:

@@ -63,6 +63,8 @@ class Turns:
                 yield
             finally:
                 self._log(folder, "end")
+                # A process that was forked meanwhile has the descriptor too: closing it here would not end the turn.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
         finally:
             os.close(descriptor)
 
