@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -35,7 +35,7 @@ def test_neighbours_are_legal_values_along_one_axis(task: Task) -> None:
             changed = {name for name in parameters if parameters[name] != centre.parameters[name]}
             assert changed == (set(sizes) if point.axis == ALL_SIZES else {point.axis})
             assert all(parameters[name] in ranges[name] for name in changed)
-            assert not changed & set(task.coupled)
+            assert not changed & set(task.coupled) or task.allows(point.configuration)
             assert point.beside == centre.label
             for name in changed:
                 assert (parameters[name] > centre.parameters[name]) == (point.side == 1)
@@ -242,18 +242,38 @@ def test_labels_of_neighbours_say_what_was_moved() -> None:
     assert np.isclose(max(one.configuration.real("alpha") for one in moved(task, centre, "small")), 0.25)
 
 
-def test_who_names_all_known_values_takes_each_others_neighbours_along() -> None:
-    """Of a menu of powers of two most neighbours are known: that an arm holds there, too, doesn't make it a class."""
+def test_a_menu_hides_whether_its_values_are_named_or_a_class() -> None:
+    """Of a few powers of two most neighbours are known: who names them all takes them along, as a class does."""
     task = get_task("morton")
-    points = (*task.configurations("small"), task.published_held_out("small"))
-    known = {point.integer("N") for point in points}
-    measured = {point.integer("N") for point in task.configurations("small")}
-    for centre in task.configurations("small"):
-        around = [point for point in moved(task, centre, "small") if point.axis == "N"]
-        assert [point.known for point in around] == [point.configuration.integer("N") in known for point in around]
-        named = [Seen(point, point.configuration.integer("N") in measured) for point in around]
-        assert isolates(along_axes(named)), centre.label
-        powers = [Seen(point, True) for point in around]
-        assert not isolates(along_axes(powers))
-        large = [Seen(point, point.configuration.integer("N") >= 16) for point in around]
-        assert not (centre.integer("N") >= 16 and isolates(along_axes(large), one_sided=False))
+    known = {point.integer("N") for point in (*task.configurations("small"), task.published_held_out("small"))}
+
+    def answers(holds: Callable[[int], bool]) -> list[Along]:
+        found = []
+        for centre in task.configurations("small"):
+            around = [point for point in moved(task, centre, "small") if point.axis == "N"]
+            sizes = [point.configuration.integer("N") for point in around]
+            assert [point.known for point in around] == [size in known for size in sizes]
+            if holds(centre.integer("N")):
+                found += along_axes(Seen(point, holds(size)) for point, size in zip(around, sizes, strict=True))
+        return found
+
+    assert [one.isolation for one in answers(lambda n: n in (8, 16, 32))] == ["unknown", "isolated", "unknown"]
+    assert [one.isolation for one in answers(lambda n: n == 16)] == ["isolated"]
+    assert [one.isolation for one in answers(lambda n: n <= 32)] == ["everywhere", "class", "unknown"]
+    assert not isolates(answers(lambda n: n >= 16))
+    assert {one.isolation for one in answers(lambda n: True)} == {"everywhere"}
+
+
+def test_of_coupled_parameters_those_are_moved_that_the_task_allows() -> None:
+    task = get_task("lj")
+    for centre in (*task.configurations("small"), task.published_held_out("small")):
+        assert not task.allows(replace(centre, parameters={**centre.parameters, "M": 2}))
+        assert not task.allows(replace(centre, parameters={**centre.parameters, "N": centre.integer("N") + 1}))
+        around = moved(task, centre, "small")
+        assert {"N", "L"} <= {point.axis for point in around}
+        for point in around:
+            parameters = point.configuration.parameters
+            assert parameters["L"] / parameters["M"] >= 2.5
+            inputs = task.inputs(point.configuration)
+            cells = np.floor(inputs["pos"][:, :3] / parameters["L"] * parameters["M"]).astype(int)
+            assert np.unique(cells, axis=0, return_counts=True)[1].max() <= 64

@@ -24,17 +24,23 @@ class Along(NamedTuple):
 
 
 def along_axes(seen: Iterable[Seen]) -> tuple[Along, ...]:
-    """One answer per axis along which a neighbour was seen, of a point at which it does hold. That it holds at another
-    known value as well says nothing.
-    """
+    """One answer per axis along which a neighbour was seen, of a point at which it does hold."""
     by_axis: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
-        if not (one.point.known and one.holds):
-            by_axis[one.point.axis].append(one)
+        by_axis[one.point.axis].append(one)
     return tuple(Along(axis, _along(list_)) for axis, list_ in by_axis.items())
 
 
 def _along(seen: list[Seen]) -> Isolation:
+    """Where it holds at other known values, they may be all that it names, or belong to a class: if it takes them to
+    tell, nobody can.
+    """
+    telling = [one for one in seen if not (one.point.known and one.holds)]
+    found, without = _judged(seen), _judged(telling)
+    return without if without in (found, "isolated") else "unknown"
+
+
+def _judged(seen: list[Seen]) -> Isolation:
     known = [one for one in seen if one.holds is not None]
     if not known:
         return "unknown"

@@ -53,14 +53,15 @@ class Point:
 
 
 def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
-    """The neighbours of ``centre`` along every parameter that can be moved alone, and along all sizes at once.
+    """The neighbours of ``centre`` along every parameter that can be moved there alone, and along all sizes at once.
 
     None of them is a configuration that anybody has published. Whether the seed is right there is not known yet.
     """
     published = published_points(task, scale)
     known = {name: {dict(point)[name] for point in published if name in dict(point)} for name in centre.parameters}
     entries = axes(task, centre)
-    groups: list[tuple[str, tuple[Range, ...]]] = [(entry.name, (entry,)) for entry in entries]
+    coupled = tuple(entry for entry in task.ranges if entry.name in task.coupled and entry.name in centre.parameters)
+    groups: list[tuple[str, tuple[Range, ...]]] = [(entry.name, (entry,)) for entry in (*entries, *coupled)]
     sizes = sizes_of(task, centre)
     if len(sizes) > 1:
         groups.append((ALL_SIZES, tuple(entry for entry in entries if entry.name in sizes)))
@@ -79,6 +80,8 @@ def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
                 continue
             what = ", ".join(f"{name}={shown(value)}" for name, value in changed.items())
             configuration = replace(centre, label=f"{centre.label}: {what}", parameters=parameters)
+            if axis in task.coupled and not task.allows(configuration):
+                continue
             is_known = all(value in known[name] for name, value in changed.items())
             found.append(Point(configuration, axis=axis, beside=centre.label, side=side, step=step, known=is_known))
     return tuple(found)

@@ -99,7 +99,7 @@ class Session:
         self._stage(("E4",), self._saturation)
         if decide(self.evidence()).grade != "benign":
             self._stage(("E3a",), self._sweep)
-        if decide(self.evidence()).grade == "unresolved" and "E3b" not in self.items:
+        if decide(self.evidence()).grade in ("undecided", "unresolved") and "E3b" not in self.items:
             self._stage(("E3b",), self._fallbacks)
 
     def _of_runs(self) -> None:
@@ -383,6 +383,8 @@ class Session:
             centres = [self.places.published, *centres]
         queue = self.places.sweep(centres, most)
         seen: list[tuple[Point, Probe]] = []
+        if not queue and "E3a" not in self.items:
+            self.items["E3a"] = not_possible("E3a", "no configuration of comparable work lies beside one with a gain")
         while queue and not self._spent():
             part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
             probes = {probe.label: probe for probe in self.lab.in_pairs(f"sweep {len(seen)}", part)}

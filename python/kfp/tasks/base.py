@@ -226,6 +226,10 @@ class Task(ABC):
     def check(self, configuration: Configuration, inputs: Arrays, outputs: Arrays, expected: Arrays) -> Check:
         """Compares the ``outputs`` of the plan with ``expected`` (what ``reference`` returned)."""
 
+    def allows(self, configuration: Configuration) -> bool:
+        """Whether one of the ``coupled`` parameters may have been moved alone to where it is."""
+        return False
+
     def data_key(self, configuration: Configuration) -> Hashable:
         """Inputs and reference are a function of this."""
         return type(self), configuration

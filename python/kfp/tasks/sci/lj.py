@@ -133,13 +133,18 @@ position and velocity buffers swap after every step; all steps of a run are in o
         side = int(rng.integers(low, high + 1))
         spacing = uniform(rng, 1.1, 1.25)
         length = round(side * spacing, 3)
-        # Cells at least as wide as the cutoff, yet with no more than four lattice planes (so 64 atoms) across,
-        # jitter and motion included.
-        fewest = max(3, int(np.ceil(length / (3.9 * spacing - 0.2))))
+        fewest = _fewest_cells(length, spacing)
         cells = int(rng.integers(fewest, int(length / RCUT) + 1))
         steps = int(rng.integers(most_steps // 2, most_steps + 1))
         dt = uniform(rng, 0.002, 0.006)
         return _configuration(side**3, cells, length, steps, dt, "drawn", scale, draw_seed(rng))
+
+    def allows(self, configuration: Configuration) -> bool:
+        """Places of the lattice may stay empty."""
+        n, cells, length = configuration.integer("N"), configuration.integer("M"), configuration.real("L")
+        side = round(n ** (1.0 / 3.0))
+        fewest = _fewest_cells(length, length / side)
+        return (side - 1) ** 3 < n <= side**3 and fewest <= cells <= int(length / RCUT)
 
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
         rng = np.random.default_rng(configuration.seed)
@@ -243,6 +248,11 @@ def _candidates(position: Doubles, length: float, m: int) -> Iterator[tuple[Indi
         rank = np.arange(i.size) - np.repeat(np.cumsum(count[other]) - count[other], count[other])
         j = order[np.repeat(first[other], count[other]) + rank]
         yield (i[i < j], j[i < j]) if (dx, dy, dz) == (0, 0, 0) else (i, j)
+
+
+def _fewest_cells(length: float, spacing: float) -> int:
+    """Per axis, so that none has more than four lattice planes (so 64 atoms) across, jitter and motion included."""
+    return max(3, int(np.ceil(length / (3.9 * spacing - 0.2))))
 
 
 def _configuration(
