@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 FENCE = re.compile(r"^( *)```(.*?)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+# What a block's file ends in, where its first line is a comment that names one.
+SUFFIXES = {"python": ".py", "metal": ".metal", "toml": ".toml"}
 # A command may say with what it ends, where that is not 0.
 EXIT = re.compile(r"  # exit ([\d or]+)$")
 
@@ -84,9 +86,7 @@ def follow(page: Path, *, full: bool) -> None:
         if language == "console" and (full or not block.full):
             for command, shown in commands(block):
                 run(command, shown)
-        elif (
-            language in ("python", "metal") and name == f"{Path(name).stem}.{'py' if language == 'python' else 'metal'}"
-        ):
+        elif language in SUFFIXES and name == f"{Path(name).stem}{SUFFIXES[language]}":
             Path(name).write_text("\n".join(block.lines) + "\n")
         elif language == "python":
             exec(compile("\n".join(block.lines), str(page), "exec"), {})
@@ -110,7 +110,7 @@ def test_a_page_works_as_it_is_written_in_full(
 
 
 def test_every_block_says_what_it_is() -> None:
-    known = {"console", "console full", "console neighbours", "python", "python neighbours", "metal"}
+    known = {"console", "console full", "console neighbours", "python", "python neighbours", "metal", "toml"}
     for page in PAGES:
         assert {block.info for block in blocks(page)} <= known, page.name
 
