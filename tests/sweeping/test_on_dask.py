@@ -145,7 +145,7 @@ def test_without_dask_the_command_that_installs_it_is_named(monkeypatch: pytest.
 def driver_of(spec: Path, sweep: Path, cluster: DaskCluster) -> subprocess.Popen[str]:
     (command,) = (line for line in commands("kfp sweep") if "dask" in line)
     words = shlex.split(command.replace("tcp://127.0.0.1:8786", cluster.address))
-    assert words[2] == "spec.toml"
+    assert words[2] == "night.toml"
     return start_driver(spec, *words[3:], "--out", str(sweep))
 
 

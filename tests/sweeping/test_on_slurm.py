@@ -138,7 +138,20 @@ def test_a_job_says_why_it_waits(slurm: SingleNodeSlurm, tmp_path: Path) -> None
     assert job.describe() == f"Slurm job {job.number}: waits, PartitionDown (its partition is down)"
     job.cancel()
     wait_until(lambda: job.state() == "ended", "end")
-    assert job.describe() == f"Slurm job {job.number}"
+    assert job.describe() == f"Slurm job {job.number}, {unit.path}/slurm/{job.number}_0_log.out"
+
+
+@pytest.mark.slurm
+def test_a_job_that_can_not_even_begin_leaves_a_word_where_it_is_said_to_be(
+    slurm: SingleNodeSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (unit,) = make_units(tmp_path, 1)
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    job = SlurmExecutor(FREE).start(unit.path, "cpu")
+    wait_until(lambda: job.state() == "ended", "end")
+    assert unit.newest_lease() is None
+    assert "/nowhere" in Path(job.describe().partition(", ")[2]).read_text()
 
 
 @pytest.mark.slurm
@@ -229,7 +242,7 @@ def driver_of(spec: Path, sweep: Path) -> subprocess.Popen[str]:
             file.write(table("[slurm]"))
     (command,) = (line for line in commands("kfp sweep") if "slurm" in line)
     words = shlex.split(command)
-    assert words[2] == "spec.toml"
+    assert words[2] == "night.toml"
     return start_driver(spec, *words[3:], "--out", str(sweep))
 
 

@@ -199,7 +199,12 @@ class SlurmJob:
         if self.ended:
             return "ended"
         if self.number is None:
-            self.submit()
+            try:
+                self.submit()
+            except ExecutorError:
+                # Refused for good: the next start says so.
+                self.ended = True
+                return "ended"
             return "waiting"
         state = self._queue.state(self.number)
         self.ended = state == "ended"
@@ -214,5 +219,7 @@ class SlurmJob:
     def describe(self) -> str:
         if self.number is None:
             return f"Slurm takes no job now: {self._executor.refused}"
-        reason = "" if self.ended else self._queue.reason(self.number)
+        if self.ended:
+            return f"Slurm job {self.number}, {self._unit}/slurm/{self.number}_0_log.out"
+        reason = self._queue.reason(self.number)
         return f"Slurm job {self.number}{reason and f': {reason}'}"
