@@ -60,4 +60,4 @@ class LookRefused(Error):
 
 
 class ExecutorError(Error):
-    """What was to start a sweep's workers is missing, doesn't answer, or refuses: a scheduler, a licence, a partition."""
+    """What was to start a sweep's workers is missing, does not answer or refuses: a scheduler, a partition."""
