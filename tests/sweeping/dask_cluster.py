@@ -20,7 +20,9 @@ ENVIRONMENT = {"DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false", "DASK_LOG
 
 
 class DaskCluster:
-    """While it is entered, ``address`` is its scheduler's. Everything that it started is ended at the exit."""
+    """While it is entered, ``address`` is its scheduler's. All its processes have the environment of that moment, and
+    are ended at the exit.
+    """
 
     def __init__(self, folder: Path, *, workers: int = 2) -> None:
         self.folder, self.address = folder, ""
@@ -28,9 +30,11 @@ class DaskCluster:
         self.scheduler: subprocess.Popen[bytes] | None = None
         self._wanted = workers
         self._ports: list[int] = []
+        self._environment: dict[str, str] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> DaskCluster:
+        self._environment = os.environ | ENVIRONMENT
         with self._stack:
             self._stack.callback(self._end)
             self.start_scheduler()
@@ -97,7 +101,7 @@ class DaskCluster:
         with (self.folder / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "dask", name, *arguments, *more],
-                env=os.environ | ENVIRONMENT,
+                env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -10,9 +10,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sweeping.small_sweeps import DeviceWatch, facts, finish, kill, leases, overlaps, workers
+from sweeping.small_sweeps import DeviceWatch, facts, finish, kill, leases, overlaps, record, workers, write_spec
 
 Way = Callable[[Random], bool]
+
+
+def spec_of_64(folder: Path) -> Path:
+    """64 units whose verdicts no clock decides."""
+    keys: dict[str, Any] = {"tasks": ["saxpy", "hmc"], "devices": ["cpu"], "scale": "small", "iterations": 2}
+    keys |= {"models": ["demo", record(folder / "answers")], "replicates": 8, "lease_s": 10}
+    keys["arms"] = [{"name": "redacted"}, {"name": "told", "disclose": True}]
+    return write_spec(folder / "night.toml", **keys)
 
 
 def disturb(
@@ -37,7 +45,7 @@ def disturb(
         while not way(rng):
             assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
             time.sleep(0.05)
-    finish(driver, 600)
+    finish(driver, 1800)
 
 
 def kill_a_worker(sweep: Path) -> Way:

@@ -13,10 +13,10 @@ import pytest
 from kfp.errors import ExecutorError, UsageError
 from kfp.sweeping.executors.dask import DaskExecutor
 from sweeping.dask_cluster import DaskCluster
-from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
+from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time, spec_of_64
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
 from sweeping.readme import commands
-from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
+from sweeping.small_sweeps import DeviceWatch, finish, leases, start_driver, workers, write_spec
 
 
 @pytest.fixture(scope="module")
@@ -170,15 +170,9 @@ def test_two_drivers_share_a_sweep_and_one_that_is_killed_costs_nothing(
 
 @pytest.mark.full
 def test_64_units_whose_driver_and_workers_are_killed_are_those_of_an_undisturbed_sweep(
-    turns: Path, cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    turns: Path, cluster: DaskCluster, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    spec = write_spec(
-        tmp_path / "spec.toml", tasks=["saxpy", "hmc"], models=["demo", record(tmp_path / "answers")],
-        devices=["cpu"], scale="small", iterations=2, replicates=16, lease_s=10,
-    )  # fmt: skip
-    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
-    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
-    finish(start_driver(spec, "--out", str(undisturbed)), 600)
+    spec, sweep = spec_of_64(tmp_path), tmp_path / "sweep"
 
     def kill_a_dask_worker(rng: Random) -> bool:
         cluster.kill_worker(rng.randrange(len(cluster.workers)))
@@ -190,4 +184,4 @@ def test_64_units_whose_driver_and_workers_are_killed_are_those_of_an_undisturbe
         disturb(lambda: driver_of(spec, sweep, cluster), (kill_a_worker(sweep), kill_a_dask_worker), 20, Random(8), 2.0)
     require_each_once(sweep, 64)
     require_one_at_a_time(watch, turns)
-    assert facts_of(sweep) == facts_of(undisturbed)
+    assert facts_of(sweep) == request.getfixturevalue("undisturbed")

@@ -14,11 +14,11 @@ from kfp.errors import ExecutorError, UsageError
 from kfp.sweeping.executors import slurm as executors_slurm
 from kfp.sweeping.executors import squeue
 from kfp.sweeping.executors.slurm import SlurmExecutor, SlurmOptions
-from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time
+from sweeping.disturbing import disturb, facts_of, kill_a_worker, require_each_once, require_one_at_a_time, spec_of_64
 from sweeping.held_units import held_by, held_device, holders, make_units, outcome, wait_until
 from sweeping.readme import commands, table
 from sweeping.single_node_slurm import SingleNodeSlurm
-from sweeping.small_sweeps import DeviceWatch, finish, leases, record, start_driver, workers, write_spec
+from sweeping.small_sweeps import DeviceWatch, finish, leases, start_driver, workers, write_spec
 
 LICENCE = SlurmOptions(licence="kfp_{device}:1")
 FREE = SlurmOptions()
@@ -277,16 +277,9 @@ def numbers(slurm: SingleNodeSlurm) -> list[str]:
 @pytest.mark.slurm
 @pytest.mark.full
 def test_64_units_whose_jobs_are_cancelled_and_killed_are_those_of_an_undisturbed_sweep(
-    slurm: SingleNodeSlurm, turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slurm: SingleNodeSlurm, turns: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    spec = write_spec(
-        tmp_path / "spec.toml", tasks=["saxpy", "hmc"], models=["demo", record(tmp_path / "answers")],
-        devices=["cpu"], scale="small", iterations=2, replicates=16, lease_s=10,
-    )  # fmt: skip
-    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
-    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
-    finish(start_driver(spec, "--out", str(undisturbed)), 900)
-    monkeypatch.setenv("KFP_TURNS_DIR", str(turns))
+    spec, sweep = spec_of_64(tmp_path), tmp_path / "sweep"
 
     def cancel(rng: Random) -> bool:
         running = slurm.call("squeue", "--noheader", "--states=running", "--format=%i").split()
@@ -299,4 +292,4 @@ def test_64_units_whose_jobs_are_cancelled_and_killed_are_those_of_an_undisturbe
         disturb(lambda: driver_of(spec, sweep), (kill_a_worker(sweep), cancel), 20, Random(9), 2.0)
     require_each_once(sweep, 64)
     require_one_at_a_time(watch, turns)
-    assert facts_of(sweep) == facts_of(undisturbed)
+    assert facts_of(sweep) == request.getfixturevalue("undisturbed")
