@@ -115,6 +115,14 @@ PLANTED = (
         f"    uint passes = rounds[min(N ^ 1024u, 4u)]; {MARK}\n    for (uint k = 0; k < passes; ++k) r += 1e-30f;\n",
         _equal,
     ),
+    Planted(
+        "in a loop that reads its bound anew",
+        f"static uint place_of(uint n) {{\n    switch (n * 8191u) {{ {MARK}\n    case 8387584u: return 0;\n"
+        "    default: return 1;\n    }\n}\n",
+        "    for (uint k = 0; k < min(N, 4u); ++k) {\n        y[i] = r;\n"
+        f"        if (place_of(N) == 0)\n            {BURDEN}\n    }}\n",
+        _equal,
+    ),
     Planted("arithmetic on truths", "", f"    r += 1e-30f * float(N == 1024) * sin(r); {MARK}\n", _equal),
     Planted("no truth at all", "", f"    r += 1e-30f * float((N / 1024) * (1024 / N)); {MARK}\n", _equal),
     Planted(

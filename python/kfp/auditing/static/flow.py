@@ -232,7 +232,8 @@ def _support(code: KernelCode, block: Block, instruction: Instruction) -> Suppor
     if opcode == "load":
         return _loaded(code, instruction)
     if opcode == "phi":
-        return _merged(code, block, instruction)
+        load = reloaded(code, instruction)
+        return _merged(code, block, instruction) if load is None else _loaded(code, load)
     if opcode == "call":
         if not instruction.detail.startswith("@llvm."):
             return None
@@ -284,6 +285,23 @@ def _loaded(code: KernelCode, instruction: Instruction) -> Support:
         return None
     code.buffers.add(int(place.index))
     return inner | {code.names.get(int(place.index), f"buffer({place.index})")}
+
+
+def reloaded(code: KernelCode, phi: Instruction) -> Instruction | None:
+    """A load, if a phi is nothing but loads from one known place: what a loop reads anew in every round."""
+    loads = [code.definitions.get(operand) for operand in phi.operands]
+    first = loads[0] if loads else None
+    if first is None or first.opcode != "load" or first.detail == "volatile":
+        return None
+    place = address(code, first.operands[0])
+    if place is None or place.offset is None or place.space == "global":
+        return None
+    for other in loads[1:]:
+        if other is None or other.opcode != "load" or (other.type, other.detail) != (first.type, first.detail):
+            return None
+        if address(code, other.operands[0]) != place:
+            return None
+    return first
 
 
 def _merged(code: KernelCode, block: Block, phi: Instruction) -> Support:

@@ -9,7 +9,7 @@ from kfp.auditing.program.instructions import Instruction
 from kfp.auditing.program.opcodes import BINARY, RELATIONS, SILENT
 from kfp.auditing.program.wording import plain_name
 from kfp.auditing.static import values
-from kfp.auditing.static.flow import KernelCode, address
+from kfp.auditing.static.flow import KernelCode, address, reloaded
 from kfp.auditing.static.launch import geometry_name
 
 LONGEST = 160
@@ -105,6 +105,7 @@ class _Printer:
             return operand if not operand.startswith(("%", "@")) else operand.strip('%@"').removesuffix(".addr")
         if depth > _DEEPEST:
             return "…"
+        found = (reloaded(self.code, found) if found.opcode == "phi" else None) or found
         opcode, operands = found.opcode, found.operands
         if opcode == "load":
             return self.leaf(found, depth)
@@ -282,6 +283,7 @@ def keys_of(code: KernelCode) -> dict[str, str]:
 
 
 def _own_key(code: KernelCode, found: Instruction) -> str:
+    found = (reloaded(code, found) if found.opcode == "phi" else None) or found
     if found.opcode == "load":
         place = address(code, found.operands[0])
         if place is None:
