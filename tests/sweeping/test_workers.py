@@ -64,14 +64,8 @@ def test_a_unit_is_done_once(tmp_path: Path) -> None:
     assert tree(unit.path) == before
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        pytest.param(signal.SIGINT, marks=pytest.mark.full),
-        pytest.param(signal.SIGHUP, marks=pytest.mark.full),
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_stopped_it_gives_its_lease_back_and_another_goes_on(number: signal.Signals, tmp_path: Path) -> None:
     (unit,) = make_units(tmp_path, 1)
     with held_device(tmp_path / "turns"):
@@ -171,6 +165,7 @@ def test_what_may_get_better_is_tried_again(tmp_path: Path) -> None:
 ROOM, TOKENS = 5 << 20, 1_000_000
 
 
+@pytest.mark.full
 def test_a_disk_without_room_is_no_fault_of_the_unit(tmp_path: Path) -> None:
     """As on a full disk, but only for this process: files may not grow beyond what an answer needs room for."""
     (unit,) = make_units(tmp_path, 1, models=[record(tmp_path / "answers")], max_tokens=TOKENS)
@@ -179,6 +174,34 @@ def test_a_disk_without_room_is_no_fault_of_the_unit(tmp_path: Path) -> None:
     assert "nothing recorded is lost" in said
     assert (unit.failures(), outcomes(unit)) == ([], ["stopped"])
     assert run(unit) == (DONE, "")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "moment", ["before the run has its place", "before the last word", "before the lease is given back"]
+)
+def test_killed_at_the_very_end_nothing_is_done_twice(moment: str, tmp_path: Path) -> None:
+    """The moments that killing at random hardly ever meets, as their files have them."""
+    (unit,) = make_units(tmp_path, 1, models=[record(tmp_path / "answers")])
+    assert run_unit(unit.path) == DONE
+    (lease,) = unit.path.glob("lease-*.json")
+    told = json.loads(lease.read_text())
+    lease.write_text(json.dumps({**told, "outcome": "", "owner": {**told["owner"], "started": "1"}}))
+    before = {name: state for name, state in tree(unit.run).items() if not name.endswith("lock")}
+    if moment != "before the lease is given back":
+        (unit.path / "done.json").unlink()
+    if moment == "before the run has its place":
+        (unit.path / "work-0001").mkdir()
+        unit.run.rename(unit.path / "work-0001/run")
+        (unit.path / "work-0001/run/iterations/0001/record.json.tmp").write_text("{")
+    assert run_unit(unit.path) == DONE
+    done = unit.done()
+    assert done is not None
+    again = moment != "before the lease is given back"
+    assert (done.generation, outcomes(unit)) == ((2, ["", "done"]) if again else (1, [""]))
+    assert {name: state for name, state in tree(unit.run).items() if not name.endswith("lock")} == before
+    assert not list(unit.path.glob("work-*"))
+    assert run_unit(unit.path) == DONE
 
 
 def test_a_folder_that_is_no_unit(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ _COMMANDS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "a search",
         (
             ("kfp evolve hmc --model demo", "let a model propose (here: a script)"),
+            ("kfp sweep night.toml", "many searches: tasks × models × replicates"),
             ("kfp runs", "what searches have found"),
             ("kfp report RUN", "one page: what can be believed, and why"),
         ),

@@ -29,6 +29,8 @@ PAUSE_PER_LOOK = 4.0
 # that gives it back again and again without having done anything, as on a full disk.
 MOST_BARREN = 3
 MOST_FRUITLESS = 10
+# A file server may stammer: a unit has failed when that is seen again.
+FAILED_LOOKS = 3
 LONGEST_WAIT_SECONDS = 5.0
 PROBE = b"\0" * 4096
 
@@ -51,6 +53,7 @@ class _Tracked:
     fruitless: int = 0
     not_before: float = 0.0
     refused: str = ""
+    failed_looks: int = 0
     settled: bool = False
 
 
@@ -107,7 +110,8 @@ class Driver:
         for one in self._tracked:
             if not one.settled:
                 one.status = status_of(one.folder, one.unit, now, self._watcher, one.refused)
-                one.settled = one.status.state in ("done", "failed")
+                one.failed_looks = one.failed_looks + 1 if one.status.state == "failed" else 0
+                one.settled = one.status.state == "done" or one.failed_looks >= FAILED_LOOKS
                 if one.settled:
                     settled.append(one.status)
             # Also of a unit that is settled: its worker may take a moment more to end, and counts until then.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import re
 import secrets
@@ -17,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from kfp.errors import ResultFormatError, RunError
+from kfp.errors import ResultFormatError
 from kfp.records import Record
-from kfp.runs.files import TEMPORARY, linked, read_json, refusals, write_json
+from kfp.runs.files import TEMPORARY, linked, refusals, write_json
 from kfp.sweeping.processes import Owner, this_process
 
 _NAME = re.compile(r"lease-(\d{4,})\.json")
@@ -89,12 +90,14 @@ def newest(unit: Path) -> Found | None:
 
 
 def found(unit: Path, generation: int) -> Found:
-    file = lease_file(unit, generation)
-    with refusals(file):
-        renewed = file.stat().st_mtime
+    """Opened before it is asked for its date: that is when a network file system looks for a newer one."""
+    path = lease_file(unit, generation)
+    with refusals(path), path.open("rb") as file:
+        renewed = os.fstat(file.fileno()).st_mtime
+        text = file.read()
     try:
-        return Found(generation, LeaseRecord.from_json(read_json(file)), renewed)
-    except (RunError, ResultFormatError):
+        return Found(generation, LeaseRecord.from_json(json.loads(text)), renewed)
+    except (ValueError, ResultFormatError):
         return Found(generation, None, renewed)
 
 
