@@ -266,7 +266,7 @@ def test_two_drivers_share_a_sweep_whose_jobs_are_cancelled_under_way(
     assert "3 of 3 done" in finish(second)
     require_each_once(sweep, 3)
     assert sorted(lease["outcome"] for lease in leases(sweep)) == ["done", "done", "done", "stopped"]
-    assert not numbers(slurm)
+    wait_until(lambda: not numbers(slurm), "empty queue")
 
 
 def numbers(slurm: SingleNodeSlurm) -> list[str]:
