@@ -18,6 +18,8 @@ from sweeping.held_units import held_by, held_device, holders, make_units, outco
 from sweeping.readme import commands
 from sweeping.small_sweeps import DeviceWatch, finish, leases, start_driver, workers, write_spec
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the device cpu, which only Linux has")
+
 
 @pytest.fixture(scope="module")
 def turns(tmp_path_factory: pytest.TempPathFactory) -> Path:
