@@ -170,6 +170,19 @@ def test_a_context_that_shares_what_an_arm_asks_for_says_nothing_of_it() -> None
     assert "identity arm" not in arms_item("E2", [arm({"m"})], (), other, ()).supports
 
 
+def test_an_arm_that_leaves_out_the_published_value_of_a_menu_alone_names_the_others() -> None:
+    def above(step: str) -> Point:
+        return replace(beside(1, step), configuration=Configuration("p1", {"N": 128}), beside="p")
+
+    menu = replace(AROUND, neighbours={"m": (), "p": (above("mid"),)}, parameters={"m": {"N": 32}, "p": {"N": 64}})
+    assert arms_item("E2", [arm({"m", "p1"})], (), menu, ()).supports == ("identity arm",)
+    for taken_at in ({"m", "p", "p1"}, {"m"}, {"p1"}, set[str]()):
+        assert "identity arm" not in arms_item("E2", [arm(taken_at)], (), menu, ()).supports
+    # Elsewhere it may be the alignment that is missing.
+    aligned = replace(menu, neighbours={"m": (), "p": (above("mid"), replace(beside(-1, "near"), beside="p"))})
+    assert arms_item("E2", [arm({"m", "p1"})], (), aligned, ()).supports == ("no added arm",)
+
+
 def test_a_value_that_the_published_point_shares_gives_nothing_away() -> None:
     around = replace(AROUND, secret=frozenset())
     assert arms_item("E2", [arm({"p"})], (), around, ()).supports == ("no added arm",)

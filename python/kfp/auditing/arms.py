@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from kfp.auditing.evidence import item
 from kfp.auditing.isolation import Seen, along_axes, isolates
-from kfp.auditing.points import CONTEXT, Point
+from kfp.auditing.points import ALL_SIZES, CONTEXT, Point
 from kfp.auditing.results import Arm, EvidenceItem, EvidenceKind, Extent, Word
 from kfp.tasks.base import Number
 
@@ -60,9 +60,30 @@ def _alike(arm: Arm, point: Point, known: Mapping[str, Mapping[str, Number]]) ->
 
 
 def identity_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
+    added = [arm for arm in arms if not arm.in_seed]
     return [
-        arm for arm in arms if not arm.in_seed and any(isolates_point(arm, label, around) for label in around.measured)
+        arm
+        for arm in added
+        if any(isolates_point(arm, label, around) for label in around.measured) or _leaves_out(arm, around)
     ]
+
+
+def _leaves_out(arm: Arm, around: Surroundings) -> bool:
+    """On a menu (a size that only doubles) the published configuration, but those on both sides of it not: no class."""
+    if not any(taken(arm, label) for label in around.measured) or taken(arm, around.published) is not False:
+        return False
+    own = around.parameters.get(around.published, {})
+    beside = around.neighbours.get(around.published, ())
+    axes = {point.axis for point in beside if point.axis not in (CONTEXT, ALL_SIZES)}
+    for axis in axes - {point.axis for point in beside if point.step == "near"}:
+        sides = {point.side for point in beside if point.axis == axis and taken(arm, point.label)}
+        for label in around.measured:
+            other = around.parameters.get(label, {})
+            if taken(arm, label) and {name for name in own if other.get(name) != own[name]} == {axis}:
+                sides.add(1 if other[axis] > own[axis] else -1)
+        if sides == {-1, 1}:
+            return True
+    return False
 
 
 def leaked_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from kfp.errors import PlanError
 from kfp.gating.draws import demands_of, published_points
@@ -58,7 +58,8 @@ def moved(task: Task, centre: Configuration, scale: Scale) -> tuple[Point, ...]:
     None of them is a configuration that anybody has published. Whether the seed is right there is not known yet.
     """
     published = published_points(task, scale)
-    known = {name: {dict(point)[name] for point in published if name in dict(point)} for name in centre.parameters}
+    everywhere = [dict(point) for scale in get_args(Scale) for point in published_points(task, scale)]
+    known = {name: {point[name] for point in everywhere if name in point} for name in centre.parameters}
     entries = axes(task, centre)
     coupled = tuple(entry for entry in task.ranges if entry.name in task.coupled and entry.name in centre.parameters)
     groups: list[tuple[str, tuple[Range, ...]]] = [(entry.name, (entry,)) for entry in (*entries, *coupled)]
