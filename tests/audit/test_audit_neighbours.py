@@ -266,6 +266,16 @@ def test_a_menu_hides_whether_its_values_are_named_or_a_class() -> None:
     assert [one.isolation for one in answers(lambda n: True)] == ["everywhere", "everywhere", "unknown"]
 
 
+def test_a_size_without_alignment_has_a_step_between_the_smallest_and_a_quarter() -> None:
+    task = get_task("heat2d")
+    values = {
+        (point.step, point.side): point.configuration.integer("NX")
+        for point in moved(task, task.published_held_out("small"), "small")
+        if point.axis == "NX"
+    }
+    assert [values[step, -1] for step in ("near", "mid", "far", "wide")] == [60, 57, 46, 30]  # type: ignore[index]
+
+
 def test_of_coupled_parameters_those_are_moved_that_the_task_allows() -> None:
     task = get_task("lj")
     for centre in (*task.configurations("small"), task.published_held_out("small")):

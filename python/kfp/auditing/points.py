@@ -120,7 +120,8 @@ def _wanted(entry: Range, value: Number) -> Iterator[tuple[Step, int, Number]]:
         yield from (("near", side, side * entry.step) for side in sides)
         return
     alignment = units & -units
-    mid = min(alignment, _power_below(units // 8), _MOST_ALIGNMENT)
+    # What isn't aligned keeps that by any step.
+    mid = min(alignment if alignment > 1 else units, _power_below(units // 8), _MOST_ALIGNMENT)
     far = min(alignment, _power_below(units // 4))
     quarter = max(far, units // 4 // far * far)
     distances: tuple[tuple[Step, int], ...] = (("near", 1), ("mid", mid), ("far", quarter))
