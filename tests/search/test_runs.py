@@ -132,7 +132,7 @@ def test_exports(story: Path, tmp_path: Path) -> None:
         table = list(csv.DictReader(file))
     assert [row["model"] for row in table] == ["claude-test-20260101"] * len(CANDIDATES)
     assert table[1]["reason"] == WRONG.reason
-    export.write_parquet(run, tmp_path / "run.parquet")
+    export.write_parquet(run, out=tmp_path / "run.parquet")
     import pyarrow.parquet
 
     assert pyarrow.parquet.read_table(tmp_path / "run.parquet").to_pylist() == rows

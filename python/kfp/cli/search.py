@@ -212,7 +212,7 @@ def export(
     named = run_named(folder)
     runs = [Run(found, name=unit.key) for unit, found in SweepFolder(named).runs()] if is_sweep(named) else [Run(named)]
     if format == ExportFormat.parquet:
-        exporting.write_parquet(runs, out)
+        exporting.write_parquet(*runs, out=out)
     else:
         writer: Any = {
             ExportFormat.jsonl: exporting.jsonl_lines,

@@ -109,7 +109,7 @@ def write_lines(lines: Iterable[str], out: Path | None) -> None:
             file.write(f"{line}\n")
 
 
-def write_parquet(runs: Iterable[Run], out: Path | None) -> None:
+def write_parquet(*runs: Run, out: Path | None) -> None:
     """Needs pyarrow, from ``kfp[frames]``."""
     try:
         import pyarrow
