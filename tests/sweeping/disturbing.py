@@ -10,7 +10,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from sweeping.small_sweeps import DeviceWatch, facts, finish, kill, leases, overlaps, record, workers, write_spec
+from sweeping.small_sweeps import (
+    DeviceWatch,
+    facts,
+    finish,
+    kill,
+    leases,
+    overlaps,
+    record,
+    wait_for,
+    workers,
+    write_spec,
+)
 
 Way = Callable[[Random], bool]
 
@@ -24,17 +35,28 @@ def spec_of_64(folder: Path) -> Path:
 
 
 def disturb(
-    start: Callable[[], subprocess.Popen[str]], ways: Sequence[Way], times: int, rng: Random, longest: float
+    start: Callable[[], subprocess.Popen[str]],
+    ways: Sequence[Way],
+    times: int,
+    rng: Random,
+    longest: float,
+    paced: tuple[Path, int] | None = None,
 ) -> None:
     """Kills the driver ``times`` times and starts it again, and does ``times`` of each of the other ways to disturb.
 
     A way says whether it found something to disturb; if not it is tried again a little later. Whatever is left of the
     sweep is done by the last driver. A sweep that is done before all that is no test, and fails.
+
+    ``paced``: a sweep and how many units it has; the disturbances are spread over all of them, however fast it goes.
     """
     plan: list[Way | None] = [way for way in (None, *ways) for _ in range(times)]
     rng.shuffle(plan)
     driver = start()
-    for way in plan:
+    for number, way in enumerate(plan):
+        if paced is not None:
+            sweep, units = paced
+            wanted = units * number // (len(plan) + 4)
+            wait_for(lambda sweep=sweep, wanted=wanted: len(list(sweep.glob("units/*/done.json"))) >= wanted, 600)
         time.sleep(rng.uniform(0, longest))
         if way is None:
             assert driver.poll() is None, "the sweep was over before it had been disturbed enough"

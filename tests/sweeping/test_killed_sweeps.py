@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import kfp
 import pytest
-from sweeping.disturbing import disturb, kill_a_worker, require_each_once, require_one_at_a_time
-from sweeping.small_sweeps import DeviceWatch, HereAndNow, facts, finish, record, start_driver, write_spec
+from sweeping.disturbing import (
+    disturb,
+    facts_of,
+    kill_a_worker,
+    require_each_once,
+    require_one_at_a_time,
+    spec_of_64,
+)  # fmt: skip
+from sweeping.small_sweeps import DeviceWatch, HereAndNow, facts, record, start_driver, write_spec
 
 
 def test_killed_again_and_again_it_ends_as_undisturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,18 +38,16 @@ def test_killed_again_and_again_it_ends_as_undisturbed(tmp_path: Path, monkeypat
 
 @pytest.mark.full
 def test_64_units_whose_driver_and_workers_are_killed_are_those_of_an_undisturbed_sweep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """What is compared is in ``facts``: all but what a clock decides."""
-    keys: dict[str, Any] = {"tasks": ["saxpy", "hmc"], "devices": ["cpu"], "scale": "small", "iterations": 2}
-    keys |= {"models": ["demo", record(tmp_path / "answers")], "replicates": 8, "lease_s": 10}
-    keys["arms"] = [{"name": "redacted"}, {"name": "told", "disclose": True}]
-    spec = write_spec(tmp_path / "spec.toml", **keys)
-    undisturbed, sweep = tmp_path / "undisturbed", tmp_path / "sweep"
+    spec, sweep = spec_of_64(tmp_path), tmp_path / "sweep"
+
+    def start() -> subprocess.Popen[str]:
+        return start_driver(spec, "--out", str(sweep))
+
     with DeviceWatch() as watch:
-        disturb(lambda: start_driver(spec, "--out", str(sweep)), (kill_a_worker(sweep),), 20, Random(64), 2.0)
+        disturb(start, (kill_a_worker(sweep),), 20, Random(64), 1.0, paced=(sweep, 64))
     require_each_once(sweep, 64)
     require_one_at_a_time(watch, tmp_path / "turns")
-    monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))
-    finish(start_driver(spec, "--out", str(undisturbed)), 1800)
-    assert facts(sweep) == facts(undisturbed)
+    assert facts_of(sweep) == request.getfixturevalue("undisturbed")
