@@ -142,7 +142,13 @@ class DaskExecutor:
             time.sleep(0.1)
         if not self.connected:
             self._client.close(timeout=self._seconds)
-            self._client = self._connect()
+            try:
+                self._client = self._connect()
+            except ExecutorError:
+                raise ExecutorError(
+                    f"the dask scheduler at {self._scheduler!r} is gone, and none answers there; what is done is kept, "
+                    "and the same command goes on once there is one"
+                ) from None
 
     def _note(self, event: tuple[float, dict[str, str]]) -> None:
         self._began[event[1]["task"]] = event[1]["worker"]
