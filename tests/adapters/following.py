@@ -68,19 +68,22 @@ class Reader:
         return done.stdout + done.stderr
 
 
-def require_no_leak(reader: Reader, printed: Iterable[str], books: Path) -> None:
+def require_no_leak(reader: Reader, printed: Iterable[str], books: Path | None = None) -> None:
     """In files, names of files, prompts and output. The books have it all, so what looks for it does find it."""
-    gates = [json.loads(path.read_text()) for path in books.rglob("result.json")]
+    gates = [json.loads(path.read_text()) for path in books.rglob("result.json")] if books else []
     drawn = [Configuration.from_json({**row, "scale": "small"}) for gate in gates for row in gate["held_out"]]
-    assert len(drawn) >= 3 * len(gates) > 0
     patterns = needles([HELD_OUT, *drawn])
     places = [path for path in (*reader.folder.iterdir(), reader.folder.with_name("home")) if path != books]
     told = (reader.server.prompts, "\n".join(printed).encode())
     assert not leaks(patterns, *places, *told, ignoring=GUESS.encode())
-    assert len(leaks(patterns, books)) > len(patterns)
+    if books is not None:
+        assert len(drawn) > 3
+        assert len(leaks(patterns, books)) > len(patterns)
 
 
-def require_same_verdict(program: Path, printed: str) -> None:
-    """What the page's ``kfp evaluate`` printed, and what the same says from Python."""
-    assert "\nright, score " in printed
-    assert kfp.evaluate(NAME, program, scale="small").verdict == "right"
+def require_same_verdicts(programs: Iterable[tuple[str, bool]]) -> None:
+    """Sources with whether they were called right: some are, some are not, and ``kfp.evaluate`` says the same."""
+    found = dict(programs)
+    assert set(found.values()) == {True, False}
+    for source, right in found.items():
+        assert kfp.evaluate(NAME, source, scale="small").correct == right

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import kfp
 import pytest
-from adapters.following import LINE, Reader, require_no_leak
+from adapters.following import LINE, Reader, require_no_leak, require_same_verdicts
 from adapters.hostile_programs import BAD, GUESS
 from adapters.planted import FILE, NAME, SEED, Planted, leaks, needles
 from kfp.errors import TaskError, UsageError
@@ -30,10 +31,11 @@ def test_the_command(reader: Reader) -> None:
     if sys.version_info < (3, 14):
         # Their logs are archives of a kind that Python can't read before; Inspect brings what teaches it.
         importlib.import_module("zipfile_zstd")
-    evaluated, looked = reader.follow("Inspect")
+    evaluated, _ = reader.follow("Inspect")
     assert len(reader.server.requests) == 1
-    assert ":Planted right " in looked[1]
-    require_no_leak(reader, [evaluated[1]], reader.folder / "books-of-inspect")
+    assert "Score on planted" not in evaluated[1]
+    assert kfp.evaluate(NAME, reader.folder / "0-right.metal", scale="small").correct
+    require_no_leak(reader, [evaluated[1]])
 
 
 def evaluated(folder: Path, answers: list[str], task: str = NAME) -> Any:
@@ -74,6 +76,7 @@ def test_whatever_is_answered_is_scored(tmp_path: Path) -> None:
     found = list(answers(log.location))
     assert [answer.verdict for answer in found] == ["right", "wrong", "compile error", "fault"]
     assert found[0].source == RIGHT
+    require_same_verdicts((answer.source, answer.verdict == "right") for answer in found)
 
 
 def test_a_fault_of_the_machine_leaves_the_answer_to_be_scored_later(
@@ -107,7 +110,6 @@ def test_what_cannot_work_is_said_before_a_model_is_asked() -> None:
 
 
 def test_a_sample_per_task_with_its_brief_and_its_seed() -> None:
-    import kfp
     from kfp.adapters.inspect import kernels
 
     for suite in ("sci", "zk"):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from adapters.following import Reader, require_no_leak, require_same_verdict
+from adapters.following import Reader, require_no_leak, require_same_verdicts
 from adapters.hostile_programs import HANGS
 from adapters.planted import NAME, SEED
 from kfp.sweeping.turns import read_log, turns_folder
@@ -27,11 +27,11 @@ def test_a_search(reader: Reader) -> None:
     output = reader.folder / "search" / "output"
     best = json.loads((output / "best" / "best_program_info.json").read_text())
     assert best["metrics"]["correct"] == best["metrics"]["compiled"] == 1.0
-    require_same_verdict(output / "best" / "best_program.metal", evaluated[1])
+    assert "\nright, score " in evaluated[1]
     (checkpoint,) = (output / "checkpoints").iterdir()
     programs = [json.loads(path.read_text()) for path in (checkpoint / "programs").glob("*.json")]
     metrics = [program["metrics"] for program in programs]
-    assert {0.0, 1.0} == {values["correct"] for values in metrics}
+    require_same_verdicts((program["code"], program["metrics"]["correct"] == 1.0) for program in programs)
     assert all((values["combined_score"] > 0) == (values["correct"] == 1.0) for values in metrics)
     assert max(values["combined_score"] for values in metrics) == best["metrics"]["combined_score"]
     assert b"Score on planted" in reader.server.prompts

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 
 import pytest
-from adapters.following import Reader, require_no_leak, require_same_verdict
+from adapters.following import Reader, require_no_leak, require_same_verdicts
 from adapters.planted import NAME
 from kfp.adapters.shinka import look_at_best
 
@@ -16,14 +16,12 @@ pytestmark = pytest.mark.neighbours
 def test_a_search(reader: Reader) -> None:
     started, searched, evaluated, written = reader.follow("ShinkaEvolve")
     results = reader.folder / "results"
-    require_same_verdict(results / "best" / "main.cpp", evaluated[1])
+    assert "\nright, score " in evaluated[1]
     with contextlib.closing(sqlite3.connect(next(results.glob("*.sqlite")))) as database:
-        rows = database.execute(
-            "SELECT correct, combined_score, public_metrics, text_feedback FROM programs"
-        ).fetchall()
+        rows = database.execute("SELECT code, correct, combined_score FROM programs").fetchall()
     assert len(rows) >= 4
-    assert {0, 1} == {correct for correct, *_ in rows}
-    assert all((score > 0) == bool(correct) for correct, score, *_ in rows)
+    require_same_verdicts((code, bool(correct)) for code, correct, _ in rows)
+    assert all((score > 0) == bool(correct) for _, correct, score in rows)
     assert b"Score on planted" in reader.server.prompts
     assert written[1].endswith("task/evaluate.py")
     look_at_best(NAME, results, reader.folder / "books", scale="small", processes=3)

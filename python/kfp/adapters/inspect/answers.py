@@ -25,7 +25,7 @@ class Answer(Record):
 def answers(log: str | os.PathLike[str]) -> Iterator[Answer]:
     """Those of every sample of a log file that has one, in the log's order.
 
-    ``kfp.look(answer.task, answer.source, books, run=...)`` gates one; what is held out stays in the books.
+    ``kfp.look(answer.task, answer.source, books)`` gates one; what is held out stays in the books.
     """
     for sample in read_eval_log(os.fspath(log)).samples or ():
         for scored in (sample.scores or {}).values():
