@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Sequence
@@ -82,7 +83,7 @@ class Queue:
         now = time.monotonic()
         if now - self._asked < SECONDS_BETWEEN_QUESTIONS and self._asked > since:
             return
-        said = _call(["squeue", "--me", "--noheader", "--format=%i|%T|%r|%j"])
+        said = _call(["squeue", f"--user={os.getuid()}", "--noheader", "--format=%i|%T|%r|%j"])
         self._asked = now
         if said is not None:
             self._answered = time.monotonic()
