@@ -289,7 +289,8 @@ def test_64_units_whose_jobs_are_cancelled_and_killed_are_those_of_an_undisturbe
 
     (turns / "cpu.log").unlink(missing_ok=True)
     with DeviceWatch() as watch:
-        disturb(lambda: driver_of(spec, sweep), (kill_a_worker(sweep), cancel), 20, Random(9), 2.0)
+        ways = (kill_a_worker(sweep), cancel)
+        disturb(lambda: driver_of(spec, sweep), ways, 20, Random(9), 1.0, paced=(sweep, 64))
     require_each_once(sweep, 64)
     require_one_at_a_time(watch, turns)
     assert facts_of(sweep) == request.getfixturevalue("undisturbed")
