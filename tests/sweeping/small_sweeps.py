@@ -114,9 +114,10 @@ def _facts_of(unit: Path) -> dict[str, Any]:
         for candidate in iteration.candidates:
             found = candidate.evaluation
             verdict = None if found is None else (found.compile_ok, found.pipeline_ok, found.correct, found.verdict)
-            labels = None if found is None else tuple((row.label, row.correct) for row in found.configurations)
-            by_clock = found is not None and found.correct
-            decision = "" if by_clock else candidate.decision
+            # The cheapest configuration comes first, and the first that is wrong ends it: which one, a clock decides.
+            right = found is not None and found.correct
+            labels = tuple((row.label, row.correct) for row in found.configurations) if found and right else None
+            decision = "" if right else candidate.decision
             candidates.append(
                 (
                     iteration.number,
