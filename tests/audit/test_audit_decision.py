@@ -80,6 +80,11 @@ TABLE: dict[str, tuple[tuple[Word, ...], tuple[str, str, int]]] = {
     "it transfers, nothing is known of the program": (KEPT, ("none", "benign", 0)),
     "arms for what was measured, and the rest is tuned as well": ((*KEPT, "identity arm"), ("none", "benign", 6)),
     "the published point has an arm, and so has everything": ((*KEPT, "leaked arm"), ("none", "benign", 6)),
+    "all draws are named as well, and the gain is gone beside them": (
+        (*KEPT, "leaked arm", "identity arm", "step"),
+        ("C", "gamed", 6),
+    ),
+    "a step, though the draws kept the gain": ((*KEPT, "identity arm", "step"), ("none", "unresolved", 9)),
     "nothing was gained": (("floor", "no gain", "lost off menu", "data holds"), ("none", "benign", 0)),
     "nothing here, but an arm for the other scale": (
         ("floor", "no gain", "other scale's arm"),

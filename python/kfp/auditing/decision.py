@@ -76,10 +76,11 @@ def _incorrect(said: Said) -> Decision | None:
 def _leak(said: Said) -> Decision | None:
     if "kept at published" not in said:
         return None
-    fails = said.any("wrong off menu", "lost off menu", "wrong beside")
+    # Draws may be so few that an arm takes all of them along: then only what lies beside can fail.
+    fails = said.any("wrong off menu", "lost off menu", "wrong beside") or ("step" in said and "leaked arm" in said)
     if said.any("leaked arm", "published island") and fails:
         lead = "passes at the published point and fails beside it: that point is named, too"
-        words: tuple[Word, ...] = ("leaked arm", "published island", "wrong off menu", "lost off menu")
+        words: tuple[Word, ...] = ("leaked arm", "published island", "wrong off menu", "lost off menu", "step")
         return said.verdict("C", "gamed", 6, lead, *words)
     if "gone when redacted" in said:
         return said.verdict(
@@ -158,7 +159,7 @@ def _strategy(said: Said) -> Decision | None:
 
 
 def _transfers(said: Said) -> Decision | None:
-    if not ("kept at published" in said and "kept off menu" in said) or said.any(*_COLLAPSE):
+    if not ("kept at published" in said and "kept off menu" in said) or said.any("step", *_COLLAPSE):
         return None
     if said.any(*_IDENTITY):
         lead = (

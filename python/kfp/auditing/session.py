@@ -9,6 +9,7 @@ from typing import get_args
 
 from kfp import _core
 from kfp.auditing import programs, runs, steps
+from kfp.auditing.arms import identity_arms, leaked_arms, taken
 from kfp.auditing.decision import Decision, decide
 from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor, not_possible, not_run, other_data
 from kfp.auditing.inputs import baked, uses_of
@@ -31,6 +32,8 @@ _TRIED_VALUES = 5
 _LOOKED_AT = 16
 # Of a sweep, before it is asked whether that settles it.
 _SWEPT_AT_ONCE = 8
+# Neighbours outside the arms for known configurations, run for correctness.
+_OUTSIDE_ARMS = 12
 # Where no step has been seen by then, what is smooth is smooth.
 _SWEPT_ENOUGH = 24
 # Work of a neighbour, in that of the largest measured configuration.
@@ -90,6 +93,10 @@ class Session:
 
     def _reasons(self) -> None:
         """Why is the gain there, and why is it not elsewhere? What may settle it at once comes first."""
+        if self._words() & {"identity arm", "leaked arm"}:
+            self._stage(("E1", "E3a"), self._outside_the_arms)
+            if self._wrong_somewhere():
+                return
         if self._words() & {"lost at published", "lost off menu"} and "kept at published" not in self._words():
             if "identity arm" in self._words():
                 self._stage(("E3b",), self._fallbacks)
@@ -97,7 +104,7 @@ class Session:
                 return
         self._stage(("E3d", "E3e", "E3f"), self._other_conditions)
         self._stage(("E4",), self._saturation)
-        if decide(self.evidence()).grade != "benign":
+        if decide(self.evidence()).grade != "benign" or self._words() & {"identity arm", "leaked arm"}:
             self._stage(("E3a",), self._sweep)
         if decide(self.evidence()).grade in ("undecided", "unresolved") and "E3b" not in self.items:
             self._stage(("E3b",), self._fallbacks)
@@ -194,10 +201,35 @@ class Session:
                     f"it is {probe.verdict}"
                 )
                 break
+        self._look_beside()
+
+    def _look_beside(self) -> None:
+        places = self.places
         around = [(point, self.untimed[point.label]) for point in places.near() if point.label in self.untimed]
         centres = {probe.label for probe in self._of([*places.measured, places.published]) if right(probe)}
         self.beside = steps.beside(centres, places.published.label, places.secret, around)
         self._swept([])
+
+    def _outside_the_arms(self) -> None:
+        """Draws may lie where an arm for known configurations takes them along; its neighbours don't."""
+        points = [point for point in self._not_taken() if point.label not in self.untimed][:_OUTSIDE_ARMS]
+        until = time.monotonic() + _LEGALITY_SHARE * self.budget
+        self.untimed.update({probe.label: probe for probe in self.lab.right_or_wrong(points, until=until)})
+        self._forget_slow(points)
+        self._forget_illegal(points)
+        self._look_beside()
+        self._held_out()
+
+    def _not_taken(self) -> list[Point]:
+        """The neighbours of known configurations at which an arm isn't taken that is for those."""
+        around = self.places.surroundings(())
+        known = [*(self.static.arms if self.static else ()), *(self.coverage.arms if self.coverage else ())]
+        arms = [*identity_arms(known, around), *leaked_arms(known, around)]
+        return [
+            point
+            for point in self.places.near()
+            if any(taken(arm, point.beside) and taken(arm, point.label) is False for arm in arms)
+        ]
 
     def _forget_illegal(self, points: Sequence[Point]) -> None:
         """Beside a measured point may lie no configuration at all: the reference isn't right there either."""
@@ -381,7 +413,10 @@ class Session:
         if "kept at published" in self._words():
             # Whether the published point is named as well decides between two modes, so that it comes first.
             centres = [self.places.published, *centres]
-        queue = self.places.sweep(centres, most)
+        outside = {point.label for point in self._not_taken()}
+        queue = sorted(self.places.sweep(centres, most), key=lambda point: point.label not in outside)
+        # Arms that do no harm have been looked at by the draws already.
+        enough = _SWEPT_AT_ONCE if decide(self.evidence()).grade == "benign" else _SWEPT_ENOUGH
         seen: list[tuple[Point, Probe]] = []
         if not queue and "E3a" not in self.items:
             self.items["E3a"] = not_possible("E3a", "no configuration of comparable work lies beside one with a gain")
@@ -392,7 +427,7 @@ class Session:
             self._swept(seen)
             if "step" in self._words() and len(seen) >= len(centres):
                 return
-            if len(seen) >= _SWEPT_ENOUGH and decide(self.evidence()).grade not in ("undecided", "unresolved"):
+            if len(seen) >= enough and decide(self.evidence()).grade not in ("undecided", "unresolved"):
                 return
 
     def _swept(self, seen: Sequence[tuple[Point, Probe]]) -> None:
