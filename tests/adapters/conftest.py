@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from adapters.following import EDITS, LINE, Reader
-from adapters.planted import SEED
+from adapters.planted_task import SEED
 from adapters.scripted_server import Proposer
 from loopback_only import outside
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import kfp
 from adapters.hostile_programs import GUESS
-from adapters.planted import NAME, Planted, leaks, needles
+from adapters.planted_task import NAME, Planted, leaks, needles
 from adapters.scripted_server import Proposer, environment
 from kfp.tasks.base import Configuration
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.planted import SEED, Planted
+from adapters.planted_task import SEED, Planted
 
 RIGHT = SEED.read_bytes()
 

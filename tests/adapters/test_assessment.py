@@ -13,7 +13,7 @@ from pathlib import Path
 import kfp
 import pytest
 from adapters import hostile_programs as programs
-from adapters.planted import NAME, SEED, Planted, leaks, needles
+from adapters.planted_task import NAME, SEED, Planted, leaks, needles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kfp.adapters.shared.assessment import Assessment, Assessor

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from adapters import hostile_programs as programs
-from adapters.planted import NAME, SEED, Planted, leaks, needles
+from adapters.planted_task import NAME, SEED, Planted, leaks, needles
 from kfp.adapters.shinka import evaluate, main
 from kfp.adapters.shinka.evaluating import UNFINISHED
 from kfp.errors import RunError, TaskError

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import kfp.adapters
 import pytest
-from adapters.planted import NAME, SEED, Planted, leaks, needles
+from adapters.planted_task import NAME, SEED, Planted, leaks, needles
 from kfp.adapters import openevolve, shinka
 from kfp.adapters.shared.packages import required
 from kfp.errors import TaskError, UsageError
@@ -87,8 +88,13 @@ def test_a_missing_package_is_named_with_its_command(module: str, extra: str, mo
     for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=rf"python -m pip install 'kfp\[{extra}\]'"):
+    for name in [name for name in sys.modules if name.startswith("kfp.adapters.inspect")]:
+        monkeypatch.delitem(sys.modules, name)
+    command = rf"python -m pip install 'kfp\[{extra}\]'"
+    with pytest.raises(UsageError, match=command):
         required(module, extra)
+    with pytest.raises(UsageError, match=command):
+        openevolve.evaluator(NAME) if extra == "openevolve" else import_module("kfp.adapters.inspect")
 
 
 def test_a_package_that_is_broken_is_not_called_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

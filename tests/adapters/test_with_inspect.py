@@ -11,7 +11,7 @@ import kfp
 import pytest
 from adapters.following import LINE, Reader, require_no_leak, require_same_verdicts
 from adapters.hostile_programs import BAD, GUESS
-from adapters.planted import FILE, NAME, SEED, Planted, leaks, needles
+from adapters.planted_task import FILE, NAME, SEED, Planted, leaks, needles
 from kfp.errors import TaskError, UsageError
 
 pytestmark = [pytest.mark.neighbours, pytest.mark.filterwarnings("ignore")]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from adapters.following import Reader, require_no_leak, require_same_verdicts
 from adapters.hostile_programs import HANGS
-from adapters.planted import NAME, SEED
+from adapters.planted_task import NAME, SEED
 from kfp.sweeping.turns import read_log, turns_folder
 
 pytestmark = pytest.mark.neighbours

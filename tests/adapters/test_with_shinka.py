@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 from adapters.following import Reader, require_no_leak, require_same_verdicts
-from adapters.planted import NAME
+from adapters.planted_task import NAME
 from kfp.adapters.shinka import look_at_best
 
 pytestmark = pytest.mark.neighbours

@@ -26,7 +26,7 @@ from kfp.tasks.base import (
 )
 
 FILE = Path(__file__)
-SEED = FILE.with_suffix(".metal")
+SEED = FILE.with_name("planted.metal")
 NAME = f"{FILE}:Planted"
 WORD = "zqcanary"
 
