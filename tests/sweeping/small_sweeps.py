@@ -140,8 +140,8 @@ def _facts_of(unit: Path) -> dict[str, Any]:
         if finale
         else [],
         "done": (done["key"], done["iterations"]),
-        "beside": sorted(e.name for e in unit.iterdir() if not e.name.startswith(("lease-", "worker.log"))),
-        "leftovers": sorted(str(e.relative_to(unit)) for e in unit.rglob("*.tmp")),
+        "beside": sorted(e.name for e in unit.iterdir() if not e.name.startswith(("lease", "worker.log"))),
+        "leftovers": sorted(str(e.relative_to(unit)) for e in (unit / "run").rglob("*.tmp")),
     }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import kfp
 import pytest
 from kfp.cli import main
+from kfp.cli.sweep import exit_code
 from kfp.errors import ExecutorError, RunError, UsageError
 from kfp.sweeping.executors.base import Job
 from kfp.sweeping.executors.local import LocalExecutor, LocalJob, Tethered
@@ -272,6 +273,16 @@ def test_what_can_not_be_asked_for(options: dict[str, Any], words: str, spec: Pa
 def test_a_spec_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, said = run(capsys, "sweep", str(tmp_path / "nowhere.toml"))
     assert (code, "there is no such spec" in said) == (2, True)
+
+
+def test_a_machine_that_lacks_the_device_has_its_own_exit_code(tmp_path: Path) -> None:
+    missing = next(device.name for device in kfp.devices() if not device.available)
+    spec = write_spec(tmp_path / "s.toml", models=["demo"], **QUICK | {"devices": [missing]})
+    found = kfp.sweep(spec, executor=HereAndNow())
+    assert [unit.cause for unit in found.units] == ["unavailable"]
+    assert exit_code(found) == 3
+    both = write_spec(tmp_path / "s.toml", models=["nobody/x"], **QUICK | {"devices": [missing, "cpu"]})
+    assert exit_code(kfp.sweep(both, executor=HereAndNow())) == 1
 
 
 def test_shards_together_are_the_sweep(tmp_path: Path) -> None:

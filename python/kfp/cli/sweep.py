@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kfp.cli import NEGATIVE, RIGHT
+from kfp.cli import NEGATIVE, RIGHT, UNAVAILABLE
 from kfp.cli.app import Json, app
 from kfp.cli.output import print_json, print_lines, wants_colour
 from kfp.tables import WIDTH
@@ -79,6 +79,9 @@ def sweep(
 
 
 def exit_code(found: Sweep) -> int:
+    failed = found.of("failed")
+    if failed and all(unit.cause == "unavailable" for unit in failed):
+        return UNAVAILABLE
     return RIGHT if found.complete else NEGATIVE
 
 

@@ -33,6 +33,7 @@ MOST_FRUITLESS = 10
 FAILED_LOOKS = 3
 LONGEST_WAIT_SECONDS = 5.0
 PROBE = b"\0" * 4096
+OLD_PROBE_SECONDS = 3600.0
 
 
 @dataclass
@@ -79,6 +80,7 @@ class Driver:
                 folder.write_unit(unit)
                 self._tracked.append(_Tracked(unit, folder, status_of(folder, unit, 0.0, None)))
             self._strays = strays(self.folder, self.spec)
+            remove_old_probes(self.folder.path / "units")
             while True:
                 looked = time.monotonic()
                 settled = self._look(file_system_time(self.folder.path / "units"))
@@ -175,7 +177,7 @@ class Driver:
 def status_of(folder: UnitFolder, unit: Unit, now: float, watcher: Watcher | None, refused: str = "") -> UnitStatus:
     """What the files say. ``now``: of the file system; without a ``watcher`` a lease is as it seems at this moment."""
     state, reason, worker, iterations = "open", "", "", 0
-    done = None
+    done, cause = None, None
     try:
         done = folder.done()
         lease = folder.newest_lease() if done is None and folder.path.is_dir() else None
@@ -189,11 +191,11 @@ def status_of(folder: UnitFolder, unit: Unit, now: float, watcher: Watcher | Non
             state = "running"
             worker = lease.record.owner.describe() if lease.record is not None else "somebody"
         elif lease is not None and (failure := folder.failed(unit.attempts)) is not None:
-            state, reason = "failed", failure.reason
+            state, cause, reason = "failed", failure.cause, failure.reason
     except RunError as error:
-        state, reason = "failed", str(error)
+        state, cause, reason = "failed", "error", str(error)
     if state == "open" and refused:
-        state, reason = "failed", refused
+        state, cause, reason = "failed", "lost", refused
     return UnitStatus(
         key=unit.key,
         name=unit.name,
@@ -203,6 +205,7 @@ def status_of(folder: UnitFolder, unit: Unit, now: float, watcher: Watcher | Non
         device=unit.device,
         arm=unit.arm,
         state=state,  # type: ignore[arg-type]
+        cause=cause,
         reason=reason,
         worker=worker,
         iterations=iterations,
@@ -214,6 +217,14 @@ def status_of(folder: UnitFolder, unit: Unit, now: float, watcher: Watcher | Non
 def strays(folder: SweepFolder, spec: Spec) -> tuple[str, ...]:
     wanted = {unit.key for unit in spec.units}
     return tuple(key for key in folder.unit_keys() if key not in wanted)
+
+
+def remove_old_probes(folder: Path) -> None:
+    """Those that drivers which were killed have left; another driver's lives for a moment."""
+    for probe in folder.glob(f"now.*{TEMPORARY}"):
+        with contextlib.suppress(OSError):
+            if time.time() - probe.stat().st_mtime > OLD_PROBE_SECONDS:
+                probe.unlink()
 
 
 def file_system_time(folder: Path) -> float:

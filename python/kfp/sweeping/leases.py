@@ -188,7 +188,7 @@ class Lease:
         return generations(self.unit)[-1:] != [self.generation]
 
     def release(self, outcome: Outcome) -> None:
-        temporary = self.unit / f"lease.{secrets.token_hex(8)}.release"
+        temporary = self.unit / f"lease.{secrets.token_hex(8)}.release{TEMPORARY}"
         with refusals(self.file):
             try:
                 write_json(temporary, replace(self.record, outcome=outcome).to_json())

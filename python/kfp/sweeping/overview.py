@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kfp.sweeping.results import Sweep, SweepProgress, UnitStatus
-from kfp.tables import WIDTH, Line, Style, clip, duration, grid, wrapped
+from kfp.tables import WIDTH, Line, Style, clip, duration, grid, significant, wrapped
 
 MOST_SHOWN_LIVE = 12
 _STYLES: dict[str, Style] = {"done": "good", "failed": "bad", "running": "", "open": "dim"}
@@ -97,10 +97,10 @@ def _table(done: Sequence[UnitStatus]) -> Iterable[Line]:
     for unit in done:
         assert unit.done is not None
         found = unit.done
-        gain = "-" if found.gain is None else f"{found.gain:.2f}"
+        gain = "-" if found.gain is None else _ratio(found.gain)
         if found.gain_low is not None and found.gain_high is not None:
-            gain += f" ({found.gain_low:.2f} to {found.gain_high:.2f})"
-        held_out = "-" if found.held_out is None else f"{found.held_out:.2f}"
+            gain += f" ({_ratio(found.gain_low)} to {_ratio(found.gain_high)})"
+        held_out = "-" if found.held_out is None else _ratio(found.held_out)
         rows.append((unit.task, *(str(getattr(unit, name)) for name in columns), gain, held_out, found.gate or "-"))
     heading = ("task", *(("#" if name == "replicate" else name) for name in columns), "gain", "held out", "gate")
     left = tuple(i for i, name in enumerate(heading) if name not in ("#", "gain", "held out"))
@@ -108,7 +108,7 @@ def _table(done: Sequence[UnitStatus]) -> Iterable[Line]:
     flexible = heading.index("model") if "model" in heading else 0
     texts = grid(heading, rows, left=left, flexible=flexible)
     styles: list[Style] = [_GATES.get(unit.done.gate, "") if unit.done else "" for unit in done]
-    yield Line(texts[0], "dim")
+    yield Line(clip(texts[0], WIDTH), "dim")
     yield from (Line(clip(text, WIDTH), style) for text, style in zip(texts[1:], styles, strict=True))
     yield from wrapped(
         "gain: of the kernel that the search holds best over its start, measured again, with its 95 % interval; held "
@@ -117,11 +117,15 @@ def _table(done: Sequence[UnitStatus]) -> Iterable[Line]:
     )
 
 
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if 0.01 <= value < 10_000 else significant(value)
+
+
 def _found(unit: UnitStatus) -> str:
     assert unit.done is not None
     if unit.done.gain is None:
         return f"nothing faster in {unit.done.iterations} iterations"
-    return f"{unit.done.gain:.2f} times as fast, {unit.done.gate or 'no gate'}"
+    return f"{_ratio(unit.done.gain)} times as fast, {unit.done.gate or 'no gate'}"
 
 
 def _doing(unit: UnitStatus) -> str:

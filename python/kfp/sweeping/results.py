@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from kfp.records import Record
-from kfp.sweeping.folder import Done
+from kfp.sweeping.folder import Cause, Done
 
 UnitState: TypeAlias = Literal["done", "failed", "running", "open"]
 
 
 @dataclass(frozen=True, eq=False)
 class UnitStatus(Record):
-    """A unit as its folder has it. ``reason``: why it failed; ``worker``: who works on it, or was asked to; ``folder``:
-    that of its files.
+    """A unit as its folder has it. ``cause`` and ``reason``: why it failed; ``worker``: who works on it, or was asked
+    to; ``folder``: that of its files.
     """
 
     key: str
@@ -26,6 +26,7 @@ class UnitStatus(Record):
     device: str
     arm: str
     state: UnitState
+    cause: Cause | None
     reason: str
     worker: str
     iterations: int

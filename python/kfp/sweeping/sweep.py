@@ -62,7 +62,7 @@ def sweep(
 def sweep_status(
     spec: str | os.PathLike[str] | Spec, *, out: str | os.PathLike[str] | None = None, shard: str | None = None
 ) -> Sweep:
-    """How far a sweep is. Starts and writes nothing."""
+    """How far a sweep is. Starts nothing; also of a folder that can only be read."""
     wanted, folder = opened(spec, out)
     units = shard_of(wanted.units, parsed_shard(shard))
     try:
