@@ -17,6 +17,7 @@ from kfp.errors import RunError
 from kfp.sweeping.folder import Failure, UnitFolder
 from kfp.sweeping.leases import Lease, Watcher, newest, take
 from kfp.sweeping.processes import Owner, machine, started, this_process
+from sweeping.small_sweeps import wait_for
 
 LONG = 1000.0
 TAKER = "import sys, time; from pathlib import Path; from kfp.sweeping.leases import take; "
@@ -66,10 +67,8 @@ def test_a_killed_holder_is_followed_at_once(tmp_path: Path) -> None:
     process.stdout.readline()
     assert take(tmp_path, LONG) is None
     process.send_signal(signal.SIGKILL)
-    # Not yet reaped: the system still knows its number and when it began.
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    lease = take(tmp_path, LONG)
-    assert lease is not None
+    # Nobody has asked for its end yet: the system still knows its number and when it began.
+    lease = wait_for(lambda: take(tmp_path, LONG))
     assert lease.generation == 2
     process.communicate()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -97,15 +98,21 @@ def _said_by(*command: str) -> str:
 
 
 def sessions_of(name: str) -> set[int]:
-    """The sessions of all processes of this machine that are called so; empty where the system doesn't list them."""
+    """The sessions of all processes of this machine that are called so."""
     found: set[int] = set()
+    for pid in _called(name):
+        with contextlib.suppress(OSError):
+            found.add(os.getsid(pid))
+    return found
+
+
+def _called(name: str) -> list[int]:
+    if sys.platform != "linux":
+        lines = [line.split(None, 2) for line in _said_by("ps", "-axo", "pid=,stat=,comm=").splitlines()]
+        return [int(pid) for pid, state, path in lines if Path(path).name == name and state[0] != "Z"]
+    found = []
     for entry in Path("/proc").glob("[0-9]*/comm"):
-        try:
-            if entry.read_text(encoding="utf-8", errors="replace").strip() != name:
-                continue
-        except OSError:
-            continue
-        fields = status(int(entry.parent.name))
-        if len(fields) > 3 and fields[0] not in ("Z", "X", "x"):
-            found.add(int(fields[3]))
+        with contextlib.suppress(OSError):
+            if entry.read_text(encoding="utf-8", errors="replace").strip() == name and started(int(entry.parent.name)):
+                found.append(int(entry.parent.name))
     return found
