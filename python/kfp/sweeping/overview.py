@@ -68,8 +68,11 @@ def sweep_lines(sweep: Sweep) -> list[Line]:
     done = [unit for unit in sweep.units if unit.done is not None]
     if done:
         lines += [Line(""), *_table(done)]
-    for unit in sweep.of("failed"):
-        lines += [Line(""), Line(clip(f"failed: {unit.name}", WIDTH), "bad"), *wrapped(unit.reason, "  ")]
+    for reason in dict.fromkeys(unit.reason for unit in sweep.of("failed")):
+        alike = [unit.name for unit in sweep.of("failed") if unit.reason == reason]
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        name = clip(alike[0], WIDTH - len("failed: ") - len(more))
+        lines += [Line(""), Line(f"failed: {name}{more}", "bad"), *wrapped(reason, "  ")]
     working = sweep.of("running")
     if working:
         lines += [Line(""), *(Line(clip(f"running: {_doing(unit)}", WIDTH)) for unit in working)]
