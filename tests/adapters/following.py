@@ -75,7 +75,8 @@ def require_no_leak(reader: Reader, printed: Iterable[str], books: Path | None =
     patterns = needles([HELD_OUT, *drawn])
     places = [path for path in (*reader.folder.iterdir(), reader.folder.with_name("home")) if path != books]
     told = (reader.server.prompts, "\n".join(printed).encode())
-    assert not leaks(patterns, *places, *told, ignoring=GUESS.encode())
+    found = leaks(patterns, *places, *told, ignoring=GUESS.encode())
+    assert not found, found
     if books is not None:
         assert len(drawn) > 3
         assert len(leaks(patterns, books)) > len(patterns)
@@ -86,4 +87,5 @@ def require_same_verdicts(programs: Iterable[tuple[str, bool]]) -> None:
     found = dict(programs)
     assert set(found.values()) == {True, False}
     for source, right in found.items():
-        assert kfp.evaluate(NAME, source, scale="small").correct == right
+        evaluation = kfp.evaluate(NAME, source, scale="small")
+        assert evaluation.correct == right, f"{evaluation}\n{source}"
