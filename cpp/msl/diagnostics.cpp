@@ -253,7 +253,23 @@ CompilerOutput read_compiler_output(std::string_view text, std::string_view file
     return Reader(file, program, rewritten).run(text);
 }
 
+namespace {
+
+// In C++14 template arguments are deduced for functions alone.
+std::string without_deduced_classes(std::string message) {
+    constexpr std::string_view prefix = "no viable constructor or deduction guide for deduction of template arguments of ";
+    constexpr std::string_view suffix = " may not intend to support class template argument deduction";
+    if (message.rfind(prefix, 0) == 0) {
+        return "use of class template " + message.substr(prefix.size()) + " requires template arguments";
+    }
+    const std::size_t at = message.find(suffix);
+    return at == std::string::npos ? message : "use of class template " + message.substr(0, at) + " requires template arguments";
+}
+
+}  // namespace
+
 std::string in_metal_terms(std::string message) {
+    message = without_deduced_classes(std::move(message));
     constexpr std::size_t max_length = 4000;
     if (message.size() > max_length) {
         message.resize(max_length);

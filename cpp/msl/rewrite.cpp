@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "msl/conditionals.hpp"
 #include "msl/constant_guards.hpp"
 #include "msl/entry_points.hpp"
 #include "msl/methods.hpp"
@@ -17,9 +18,6 @@
 namespace kfp::msl {
 namespace {
 
-// In tokens: what is longer between '?' and its end is left alone, so that chains of conditionals take linear time.
-constexpr Index max_operand = 2000;
-
 // Attributes in [[...]] that the compiler may see; all others have been read already or mean nothing to it.
 bool is_for_compiler(std::string_view name) {
     return name == "maybe_unused" || name == "nodiscard" || name == "fallthrough" || name == "likely" || name == "unlikely" ||
@@ -30,7 +28,7 @@ class Rewriter {
 public:
     Rewriter(const Program& program, const Kernels& kernels, const CompileOptions& options)
         : program_(program), kernels_(kernels), options_(options), temporaries_(find_temporaries(program)), methods_(find_methods(program)),
-          vector_lists_(find_short_vector_lists(program)), guards_(find_constant_guards(program)) {
+          vector_lists_(find_short_vector_lists(program)), guards_(find_constant_guards(program)), conditionals_(find_conditionals(program)) {
         for (const auto& [begin, list] : vector_lists_) {
             list_ends_.insert(program.match[list.brace]);
         }
@@ -57,7 +55,6 @@ public:
                 grid_guards_[program.match[open]] = ")";
             }
         }
-        find_conditionals();
         for (const FunctionConstantVariable& constant : kernels.constants) {
             constants_[program.token(constant.name).text] = &constant;
         }
@@ -129,14 +126,14 @@ private:
         if (const auto found = grid_guards_.find(i); found != grid_guards_.end()) {
             put_ours(found->second, i);
         }
-        if (const auto found = opened_before_.find(i); found != opened_before_.end()) {
+        if (const auto found = conditionals_.opened_before.find(i); found != conditionals_.opened_before.end()) {
             for (int n = 0; n < found->second; ++n) {
                 put_ours("::__kfp::value(", i);
             }
         }
         const Index next = rewrite_token(i, end);
         for (Index j = i; j < next; ++j) {
-            if (const auto found = closed_after_.find(j); found != closed_after_.end()) {
+            if (const auto found = conditionals_.closed_after.find(j); found != conditionals_.closed_after.end()) {
                 put(std::string(static_cast<std::size_t>(found->second), ')'), j, 0);
             }
             if (methods_.into_device_after.count(j) != 0) {
@@ -251,120 +248,6 @@ private:
             }
         }
         put_ours("); }", near);
-    }
-
-    // Marks the operands of every ?: that may be lvalues, of which the value is to be taken.
-    void find_conditionals() {
-        const Index end = static_cast<Index>(program_.stream.tokens.size()) - 1;
-        for (Index i = 0; i < end; ++i) {
-            if (!is(i, "?") || program_.match.empty()) {
-                continue;
-            }
-            const Index limit = std::min<Index>(end, i + max_operand);
-            Index colon = i + 1;
-            for (int depth = 0; colon < limit && !(is(colon, ":") && depth == 0); ++colon) {
-                depth += is(colon, "?") ? 1 : is(colon, ":") ? -1 : 0;
-                if (program_.match[colon] != none && program_.match[colon] > colon) {
-                    colon = program_.match[colon];
-                } else if (is(colon, ";") || program_.match[colon] != none) {
-                    colon = limit;
-                }
-            }
-            if (colon >= limit) {
-                continue;
-            }
-            Index last = colon + 1;
-            for (int depth = 0; last < limit; ++last) {
-                depth += is(last, "?") ? 1 : is(last, ":") ? -1 : 0;
-                if (program_.match[last] != none && program_.match[last] > last) {
-                    last = program_.match[last];
-                } else if (depth < 0 || is(last, ",") || is(last, ";") || program_.match[last] != none) {
-                    break;
-                }
-            }
-            if (last >= limit) {
-                continue;
-            }
-            // `(c ? a : b) = x` wants the lvalue.
-            if (is(last, ")") && (is(last + 1, "=") || (token(last + 1).text.size() >= 2 && token(last + 1).text.back() == '=' &&
-                                                        !is(last + 1, "==") && !is(last + 1, "!=") && !is(last + 1, "<=") && !is(last + 1, ">=")))) {
-                continue;
-            }
-            if (!gives_reference(i)) {
-                take_value({i + 1, colon});
-                take_value({colon + 1, last});
-            }
-        }
-    }
-
-    // Is the conditional at this '?' what a reference is made of, in `T& x = c ? a : b;` or a return?
-    bool gives_reference(Index question) const {
-        for (Index i = question; i > 0 && question - i < max_operand; --i) {
-            const Index before = i - 1;
-            if (program_.match[before] != none && program_.match[before] < before) {
-                i = program_.match[before] + 1;
-            } else if (is(before, "=")) {
-                return before > 1 && token(before - 1).is_identifier() && is(before - 2, "&");
-            } else if (is(before, "return")) {
-                return returns_reference(before);
-            } else if (is(before, ";") || is(before, "?") || program_.match[before] != none) {
-                return false;
-            }
-        }
-        return false;
-    }
-
-    bool returns_reference(Index statement) const {
-        auto function = functions_.upper_bound(statement);
-        while (function != functions_.begin()) {
-            --function;
-            if (function->second->body.begin <= statement && statement < function->second->body.end) {
-                const Index callee = callee_begin(program_, *function->second);
-                return callee != none && callee > 0 && is(callee - 1, "&");
-            }
-        }
-        return false;
-    }
-
-    void take_value(Range operand) {
-        if (operand.empty() || !(may_be_lvalue(operand) || is_construction(operand))) {
-            return;
-        }
-        ++opened_before_[operand.begin];
-        ++closed_after_[operand.end - 1];
-    }
-
-    // T(x, y): the compiler holds that to be in thread memory, T(x) not.
-    bool is_construction(Range operand) const {
-        Index i = operand.begin;
-        while (i + 2 < operand.end && token(i).is_identifier() && is(i + 1, "::")) {
-            i += 2;
-        }
-        const std::string& name = token(i).text;
-        const bool type = is_metal_type(name) || is_metal_type_template(name) || program_.type_names.count(name) != 0 ||
-                          program_.template_parameters.count(name) != 0;
-        const Index open = is(i + 1, "<") ? skip_angles(program_, i + 1, operand.end) : i + 1;
-        return type && open < operand.end && is(open, "(") && program_.match[open] == operand.end - 1;
-    }
-
-    bool may_be_lvalue(Range operand) const {
-        const Token& last = token(operand.end - 1);
-        const bool name = last.is_identifier() && !last.is("true") && !last.is("false") && !last.is("nullptr") && !last.is("NULL") && !last.is("this");
-        if (!name && !last.is("]") && !last.is("}") && !(last.is(")") && is(operand.begin, "(") && program_.match[operand.begin] == operand.end - 1) && !is(operand.begin, "*")) {
-            return false;
-        }
-        for (Index i = operand.begin; i < operand.end; ++i) {
-            const Token& t = token(i);
-            if (program_.match[i] != none && program_.match[i] > i) {
-                i = program_.match[i];
-                continue;
-            }
-            const bool postfix = t.is(".") || t.is("->") || t.is("::") || (t.is("*") && i == operand.begin);
-            if (t.kind == TokenKind::pragma || (t.kind == TokenKind::punctuator && !postfix)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     Index rewrite_token(Index i, Index end) {
@@ -643,8 +526,7 @@ private:
     std::map<std::string, const FunctionConstantVariable*, std::less<>> constants_;
     std::vector<const Declaration*> derived_;
     std::set<std::string, std::less<>> derived_names_;
-    std::map<Index, int> opened_before_;
-    std::map<Index, int> closed_after_;
+    Conditionals conditionals_;
     Rewritten out_;
 };
 

@@ -65,6 +65,9 @@ private:
             if (!t.is_identifier()) {
                 continue;
             }
+            if (t.text == "template" && is(i + 1, "<")) {
+                check_template_parameters(i + 1);
+            }
             if (t.text == "double" || t.text == "goto") {
                 error(i, "'" + t.text + "' is not supported in Metal");
             } else if (t.text == "long" && is(i + 1, "long")) {
@@ -76,6 +79,16 @@ private:
                 error(i, "'" + t.text + "' functions are not supported on this device");
             } else if (is_graphics_type(i)) {
                 error(i, "'" + t.text + "' is not supported on this device: textures and ray tracing need a GPU");
+            }
+        }
+    }
+
+    // Metal is C++14 with a few later features, of which this is none.
+    void check_template_parameters(Index open) {
+        const Index past = skip_angles(program_, open, size() - 1);
+        for (Index i = open; i < past && past < size() - 1; ++i) {
+            if (is(i, "auto") && !is(i - 1, "(")) {
+                error(i, "'auto' not allowed in template parameter until C++17");
             }
         }
     }

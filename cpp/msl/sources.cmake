@@ -1,6 +1,7 @@
 set(KFP_MSL_SOURCES
   cpp/msl/compile.cpp
   cpp/msl/condition.cpp
+  cpp/msl/conditionals.cpp
   cpp/msl/constant_guards.cpp
   cpp/msl/declarators.cpp
   cpp/msl/diagnostics.cpp

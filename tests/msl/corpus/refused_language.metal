@@ -84,3 +84,11 @@ kernel void f(device long* o, uint i [[thread_position_in_grid]]) { o[i] = simd_
 float g() { return 2.0f; }
 constant float k = g();
 kernel void f(device float* o) { o[0] = k; }
+//# refuse deduced arguments of a class template @ 2: use of class template 'S' requires template arguments
+template <typename T> struct S { T v; S(T x) : v(x) {} };
+kernel void f(device uint* o) { S s(3u); o[0] = s.v; }
+//# refuse deduced arguments of the library's class templates @ 1: use of class template 'array' requires template arguments
+kernel void f(device uint* o) { array a = {1u, 2u}; o[0] = a[0]; }
+//# refuse a template parameter of any type @ 1: 'auto' not allowed in template parameter until C++17
+template <typename T, auto N> T g() { return N; }
+kernel void f(device uint* o) { o[0] = g<uint, 4u>(); }

@@ -82,3 +82,19 @@ kernel void f(device float* o, device const float* a, constant uint& n, uint i [
     S s = i > 3 ? S(1, 2) : S(3);
     o[i] = x.x + w.y + p.z + q.x + s.x + pick(i > 1, float2(1)).x;
 }
+//# accept conditionals over values constructed in braces
+template <uint N> struct E { ulong e[N]; };
+template <uint N> E<N> make(ulong x) { E<N> r; for (uint i = 0; i < N; ++i) r.e[i] = x; return r; }
+template <uint N> ulong pick(bool c, ulong x) {
+    typedef E<N> T;
+    E<N> a = c ? make<N>(x) : E<N>{}, b = c ? E<N>{{1, 2}} : a;
+    T d = c ? T{} : make<N>(3), e = c ? typename conditional<true, T, uint>::type{} : make<N>(4);
+    return a.e[0] + b.e[1] + d.e[2] + (c ? e : T()).e[0];
+}
+struct P { ulong lo, hi; static P zero() { return P{0, 0}; } };
+P swapped(P p) { return P{p.hi, p.lo}; }
+kernel void f(device ulong* o, device P* d, constant P& c) {
+    P p = o[0] > 1 ? P{1, 2} : swapped(d[0]), q = o[1] ? (P){3, 4} : P::zero();
+    d[1] = o[5] ? d[0] : P{7, 8};
+    o[2] = pick<3>(o[3], 2) + p.lo + q.hi + (o[4] ? c : P{}).lo;
+}

@@ -76,6 +76,9 @@ REFUSED = [
     "atomic_fetch_and_explicit(f, 1, relaxed);",
     "atomic_fetch_max_explicit(f, 1, relaxed);",
     "atomic_fetch_add_explicit(plain, 1, relaxed);",
+    "atomic_fetch_add_explicit(shared, 1.0f, relaxed);",
+    "atomic_store_explicit(shared, 1.0f, relaxed);",
+    "atomic_load_explicit(shared, relaxed);",
     "atomic_fetch_add_explicit(d, 1, memory_order_acquire);",
     "atomic_fetch_add_explicit(d, 1);",
     "atomic_fetch_add(d, 1);",
@@ -144,7 +147,10 @@ def test_accepted(tmp_path: Path) -> None:
 
 
 def test_refused(tmp_path: Path) -> None:
-    parameters = "device atomic<uint>* d, device atomic<float>* f, device atomic<ulong>* wide, device uint* plain"
+    parameters = (
+        "device atomic<uint>* d, device atomic<float>* f, threadgroup atomic<float>* shared, "
+        "device atomic<ulong>* wide, device uint* plain"
+    )
     lines = [f"void refused_{n}({parameters}) {{ {statement} }}" for n, statement in enumerate(REFUSED)]
     errors = diagnostics(PRELUDE + "\n".join(lines), tmp_path)
     for n, statement in enumerate(REFUSED):

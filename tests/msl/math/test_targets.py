@@ -28,11 +28,11 @@ void halves(device half4* h, device bfloat* b, device bfloat4* b4, device float4
     f[1] = tanh(float4(h[2])) + float4(b4[0]);
     b[0] = max(b[1], bfloat(exp(float(b[3]))));
 }
-void integers(device ulong* l, device uint4* u, device atomic<uint>* a, threadgroup atomic<float>* t) {
+void integers(device ulong* l, device uint4* u, device atomic<uint>* a, threadgroup atomic<int>* t) {
     l[0] = mulhi(l[1], l[2]) + l[3] / l[4] + popcount(l[5]);
     u[0] = clz(u[1]) + u[2] % u[3];
     atomic_fetch_max_explicit(a, 3u, memory_order_relaxed);
-    atomic_fetch_add_explicit(t, 1.0f, memory_order_relaxed);
+    atomic_fetch_add_explicit(t, 1, memory_order_relaxed);
 }
 void groups(device float* o, device float3* p, device half* h, uint i) {
     o[1] = simd_sum(p[0].x) + quad_sum(o[1]) + simd_max(p[1]).x + simd_broadcast(h[0], 0);

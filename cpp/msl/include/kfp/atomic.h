@@ -9,11 +9,12 @@
 
 namespace __kfp {
 
-template <class T> constexpr constant bool atomic_exchangeable =
-    __is_same(T, int) || __is_same(T, uint) || __is_same(T, bool) || __is_same(T, float);
-template <class T> constexpr constant bool atomic_addable =
-    __is_same(T, int) || __is_same(T, uint) || __is_same(T, float);
 template <class T> constexpr constant bool atomic_bitwise = __is_same(T, int) || __is_same(T, uint);
+template <class T> constexpr constant bool atomic_addable = atomic_bitwise<T> || __is_same(T, float);
+template <class T> constexpr constant bool atomic_exchangeable = atomic_addable<T> || __is_same(T, bool);
+// In threadgroup memory a float has no atomic operation.
+template <class T> constexpr constant bool atomic_addable_in_threadgroup = atomic_bitwise<T>;
+template <class T> constexpr constant bool atomic_exchangeable_in_threadgroup = atomic_bitwise<T> || __is_same(T, bool);
 
 // The type of the same size that the compiler has loads, stores and exchanges by value for.
 template <class T> struct atomic_bits { typedef T type; };
@@ -47,20 +48,20 @@ typedef atomic<bool> atomic_bool;
     __attribute__((enable_if(order == metal::memory_order_relaxed, "the order must be memory_order_relaxed")))
 
 // Once per address space that atomics may live in. The operand isn't deduced, so it converts to the atomic's type.
-#define KFP_ATOMIC_ACCESS(space)                                                                                  \
-    template <class T> KFP_INLINE enable_if_t<__kfp::atomic_exchangeable<T>> atomic_store_explicit(               \
+#define KFP_ATOMIC_ACCESS(space, allowed)                                                                         \
+    template <class T> KFP_INLINE enable_if_t<__kfp::allowed<T>> atomic_store_explicit(                           \
         volatile space atomic<T>* object, type_identity_t<T> desired, memory_order order) KFP_RELAXED(order) {    \
         typedef __kfp::atomic_bits_t<T> bits;                                                                     \
         __atomic_store_n((volatile space bits*)&object->__value, __builtin_bit_cast(bits, desired),               \
                          __ATOMIC_RELAXED);                                                                       \
     }                                                                                                             \
-    template <class T> KFP_INLINE enable_if_t<__kfp::atomic_exchangeable<T>, T> atomic_load_explicit(             \
+    template <class T> KFP_INLINE enable_if_t<__kfp::allowed<T>, T> atomic_load_explicit(                         \
         const volatile space atomic<T>* object, memory_order order) KFP_RELAXED(order) {                          \
         typedef __kfp::atomic_bits_t<T> bits;                                                                     \
         const bits value = __atomic_load_n((const volatile space bits*)&object->__value, __ATOMIC_RELAXED);       \
         return __builtin_bit_cast(T, value);                                                                      \
     }                                                                                                             \
-    template <class T> KFP_INLINE enable_if_t<__kfp::atomic_exchangeable<T>, T> atomic_exchange_explicit(         \
+    template <class T> KFP_INLINE enable_if_t<__kfp::allowed<T>, T> atomic_exchange_explicit(                     \
         volatile space atomic<T>* object, type_identity_t<T> desired, memory_order order) KFP_RELAXED(order) {    \
         typedef __kfp::atomic_bits_t<T> bits;                                                                     \
         const bits value = __atomic_exchange_n((volatile space bits*)&object->__value,                            \
@@ -68,7 +69,7 @@ typedef atomic<bool> atomic_bool;
         return __builtin_bit_cast(T, value);                                                                      \
     }                                                                                                             \
     template <class T>                                                                                            \
-    KFP_INLINE enable_if_t<__kfp::atomic_exchangeable<T>, bool> atomic_compare_exchange_weak_explicit(            \
+    KFP_INLINE enable_if_t<__kfp::allowed<T>, bool> atomic_compare_exchange_weak_explicit(                        \
         volatile space atomic<T>* object, __private type_identity_t<T>* expected, type_identity_t<T> desired,     \
         memory_order success, memory_order failure) KFP_RELAXED(success) KFP_RELAXED(failure) {                   \
         typedef __kfp::atomic_bits_t<T> bits;                                                                     \
@@ -90,17 +91,17 @@ typedef atomic<bool> atomic_bool;
         builtin(&object->__value, operand, __ATOMIC_RELAXED);                                                     \
     }
 
-#define KFP_ATOMIC_FUNCTIONS(space)                                                                               \
-    KFP_ATOMIC_ACCESS(space)                                                                                      \
-    KFP_ATOMIC_FETCH(space, atomic_fetch_add_explicit, __atomic_fetch_add, atomic_addable)                        \
-    KFP_ATOMIC_FETCH(space, atomic_fetch_sub_explicit, __atomic_fetch_sub, atomic_addable)                        \
+#define KFP_ATOMIC_FUNCTIONS(space, exchangeable, addable)                                                        \
+    KFP_ATOMIC_ACCESS(space, exchangeable)                                                                        \
+    KFP_ATOMIC_FETCH(space, atomic_fetch_add_explicit, __atomic_fetch_add, addable)                               \
+    KFP_ATOMIC_FETCH(space, atomic_fetch_sub_explicit, __atomic_fetch_sub, addable)                               \
     KFP_ATOMIC_FETCH(space, atomic_fetch_and_explicit, __atomic_fetch_and, atomic_bitwise)                        \
     KFP_ATOMIC_FETCH(space, atomic_fetch_or_explicit, __atomic_fetch_or, atomic_bitwise)                          \
     KFP_ATOMIC_FETCH(space, atomic_fetch_xor_explicit, __atomic_fetch_xor, atomic_bitwise)                        \
     KFP_ATOMIC_FETCH(space, atomic_fetch_min_explicit, __atomic_fetch_min, atomic_bitwise)                        \
     KFP_ATOMIC_FETCH(space, atomic_fetch_max_explicit, __atomic_fetch_max, atomic_bitwise)
-KFP_ATOMIC_FUNCTIONS(__global)
-KFP_ATOMIC_FUNCTIONS(__local)
+KFP_ATOMIC_FUNCTIONS(__global, atomic_exchangeable, atomic_addable)
+KFP_ATOMIC_FUNCTIONS(__local, atomic_exchangeable_in_threadgroup, atomic_addable_in_threadgroup)
 KFP_ATOMIC_WIDE(__global, atomic_min_explicit, __atomic_fetch_min)
 KFP_ATOMIC_WIDE(__global, atomic_max_explicit, __atomic_fetch_max)
 
