@@ -103,7 +103,8 @@ def facts(sweep: Path) -> dict[str, Any]:
     Left out is whatever a clock decides: times, ratios, what is promoted for them, prompts (which tell times), and the
     draws of gates, whose seeds are random.
     """
-    return {folder.name: _facts_of(folder) for folder in sorted((sweep / "units").iterdir())}
+    # A driver that was killed may have left a file there.
+    return {folder.name: _facts_of(folder) for folder in sorted((sweep / "units").iterdir()) if folder.is_dir()}
 
 
 def _facts_of(unit: Path) -> dict[str, Any]:

@@ -17,18 +17,19 @@ from sweeping.disturbing import (
     require_one_at_a_time,
     spec_of_64,
 )  # fmt: skip
-from sweeping.small_sweeps import DeviceWatch, HereAndNow, facts, record, start_driver, write_spec
+from sweeping.small_sweeps import REPLIES, DeviceWatch, HereAndNow, facts, record, start_driver, write_spec
 
 
 def test_killed_again_and_again_it_ends_as_undisturbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys: dict[str, Any] = {"tasks": ["saxpy"], "devices": ["cpu"], "scale": "small", "iterations": 1, "lease_s": 10}
-    spec = write_spec(tmp_path / "spec.toml", models=["demo", record(tmp_path / "answers")], replicates=2, **keys)
+    models = ["demo", *(record(tmp_path / name, REPLIES[i:]) for i, name in enumerate(("answers", "others")))]
+    spec = write_spec(tmp_path / "spec.toml", models=models, **keys)
     sweep = tmp_path / "sweep"
     with DeviceWatch() as watch:
         disturb(
             lambda: start_driver(spec, "--out", str(sweep), "--jobs", "2"), (kill_a_worker(sweep),), 2, Random(3), 1.0
         )
-    require_each_once(sweep, 4)
+    require_each_once(sweep, 3)
     require_one_at_a_time(watch, tmp_path / "turns")
     # Found without a driver, without processes to kill, and with turns that nobody shares.
     monkeypatch.setenv("KFP_TURNS_DIR", str(tmp_path / "other turns"))

@@ -111,7 +111,7 @@ def test_a_unit_has_its_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"models": ["gemini/some-model"]}, "API_KEY"),
+        pytest.param({"models": ["gemini/some-model"]}, "API_KEY", marks=pytest.mark.full),
         ({"models": ["nobody/knows"]}, "unknown provider 'nobody'"),
         ({"models": ["replay/../../../../../nowhere"]}, "expected a run with recorded answers"),
         ({"tasks": ["wots_chain"], "models": ["demo"]}, "no script for task"),
