@@ -22,8 +22,10 @@ from kfp.sweeping.executors.base import Job
 from kfp.sweeping.executors.local import LocalExecutor, LocalJob, Tethered
 from kfp.sweeping.folder import SweepFolder
 from kfp.sweeping.results import Sweep, SweepProgress
-from kfp.sweeping.sweep import sweep_status
+from kfp.sweeping.sweep import opened, sweep_status
+from kfp.transfer import cases_of
 from privileges import bound_by_file_modes
+from report import recorded
 from sweeping.held_units import held_device
 from sweeping.small_sweeps import HereAndNow, facts, leases, record, start_driver, wait_for, workers, write_spec
 
@@ -80,6 +82,19 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "saxpy replay/later cpu #1" in page
     code, _, said = run(capsys, "transfer", str(out))
     assert (code, "expected at least one gated kernel" in said) == (2, True)
+
+
+def test_gates_of_a_sweep_make_a_rate(tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (unit,) = sweep_status(spec).units
+    found, folder = opened(spec, None)
+    folder.begin(found)
+    folder.unit_folder(unit.key).write_unit(found.units[0])
+    # A unit that is not complete yet has its run elsewhere, and may have its gate.
+    recorded.write_run(Path(unit.folder) / "work-0002/run", recorded.gate())
+    (case,) = cases_of(tmp_path / "out")
+    assert (case.source, case.task) == (unit.name, recorded.gate().task)
+    code, printed, _ = run(capsys, "transfer", str(tmp_path / "out"))
+    assert (code, "1 of 1" in printed, unit.name in printed) == (0, True, True)
 
 
 def test_interrupted_it_says_how_to_go_on(tmp_path: Path, spec: Path) -> None:
