@@ -92,7 +92,8 @@ const std::vector<std::string>& diagnostic_arguments() {
     static const std::vector<std::string> arguments{
         "-fno-caret-diagnostics", "-ferror-limit", "20", "-ftemplate-backtrace-limit=6", "-fno-elide-type",
         "-Wdeprecated-declarations", "-Wunused-variable", "-Wuninitialized", "-Wsometimes-uninitialized",
-        "-Wno-unused-function", "-Werror=undefined-internal", "-Werror=undefined-inline", "-Werror=global-constructors", "-Wno-duplicate-decl-specifier", "-Wno-unused-value", "-Wno-unused-const-variable", "-Wno-error=parentheses",
+        "-Wno-unused-function", "-Werror=undefined-internal", "-Werror=undefined-inline", "-Werror=global-constructors",
+        "-Werror=ctad-maybe-unsupported", "-Wno-duplicate-decl-specifier", "-Wno-unused-value", "-Wno-unused-const-variable", "-Wno-error=parentheses",
         "-Wno-error=missing-template-arg-list-after-template-kw",
         "-Wno-c++17-extensions", "-Wno-pass-failed", "-Wno-address-of-packed-member"};
     return arguments;
@@ -258,6 +259,7 @@ Command CompilerTools::command(std::vector<std::string> argv, const std::string&
         append(command.readable, {"/usr/lib", "/lib", "/usr/lib64", "/lib64"});
     }
     command.writable = {folder};
+    command.limits.seconds = 600.0;  // a compilation's commands share its deadline, which comes before that
     return command;
 }
 

@@ -187,7 +187,8 @@ CommandResult run_confined(const Command& command) {
     plan.out = out.write.get();
     plan.err = err.write.get();
     plan.failure = failure_pipe.write.get();
-    plan.cpu_seconds = static_cast<std::uint64_t>(std::ceil(2 * command.limits.seconds)) + 1;
+    const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+    plan.cpu_seconds = static_cast<std::uint64_t>(std::ceil(2 * std::max(left, 0.0))) + 1;
     plan.memory_bytes = std::min(command.limits.memory_bytes, cap.memory_bytes);
     plan.file_bytes = command.limits.file_bytes;
     const auto sandbox = detail::make_child_sandbox(command, plan.argv[0]);
