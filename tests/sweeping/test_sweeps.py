@@ -113,8 +113,9 @@ def test_interrupted_it_says_how_to_go_on(tmp_path: Path, spec: Path) -> None:
     assert kfp.sweep(spec, executor=HereAndNow()).complete
 
 
-def test_two_drivers_share_the_work(tmp_path: Path) -> None:
-    models = [record(tmp_path / f"answers{i}") for i in range(2)]
+@pytest.mark.parametrize("count", [2, pytest.param(16, marks=pytest.mark.full)])
+def test_two_drivers_share_the_work(count: int, tmp_path: Path) -> None:
+    models = [record(tmp_path / f"answers{i}") for i in range(count)]
     spec = write_spec(tmp_path / "shared.toml", models=models, **QUICK)
     found: list[Sweep] = []
     threads = [threading.Thread(target=lambda: found.append(kfp.sweep(spec, jobs=1))) for _ in range(2)]
@@ -124,9 +125,9 @@ def test_two_drivers_share_the_work(tmp_path: Path) -> None:
         thread.join(timeout=300)
     assert [one.complete for one in found] == [True, True]
     held = leases(tmp_path / "out")
-    assert [lease["outcome"] for lease in held] == ["done"] * 2
-    assert len({lease["unit"] for lease in held}) == 2
-    assert len(facts(tmp_path / "out")) == 2
+    assert [lease["outcome"] for lease in held] == ["done"] * count
+    assert len({lease["unit"] for lease in held}) == count
+    assert len(facts(tmp_path / "out")) == count
 
 
 def test_a_worker_that_stands_still_is_replaced(tmp_path: Path) -> None:
