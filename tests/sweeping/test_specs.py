@@ -17,6 +17,7 @@ from kfp.sweeping.reading import read_spec, spec_from
 from kfp.sweeping.spec import Spec, Unit, shard_of
 from kfp.sweeping.sweep import parsed_shard
 from kfp.tasks import all_tasks
+from sweeping.readme import commands, table
 
 MINIMAL: dict[str, Any] = {"tasks": ["saxpy"], "models": ["demo"]}
 
@@ -34,6 +35,15 @@ def test_the_least_that_a_spec_says(tmp_path: Path) -> None:
     assert (unit.lease_s, unit.attempts, unit.deadline_s, unit.base) == (60.0, 3, None, str(tmp_path))
     assert Spec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
     assert Unit.from_json(json.loads(json.dumps(unit.to_json()))) == unit
+
+
+def test_the_one_in_the_readme(tmp_path: Path) -> None:
+    file = tmp_path / "night.toml"
+    file.write_text(table("tasks = "))
+    spec = read_spec(file)
+    assert len(spec.units) == 12 * 2 * 3 * 2
+    assert {unit.options.budget_usd for unit in spec.units} == {2.0}
+    assert commands("kfp sweep")[0] == f"kfp sweep {file.name}"
 
 
 def test_the_product() -> None:
