@@ -259,11 +259,15 @@ namespace {
 std::string without_deduced_classes(std::string message) {
     constexpr std::string_view prefix = "no viable constructor or deduction guide for deduction of template arguments of ";
     constexpr std::string_view suffix = " may not intend to support class template argument deduction";
+    std::string name;
     if (message.rfind(prefix, 0) == 0) {
-        return "use of class template " + message.substr(prefix.size()) + " requires template arguments";
+        name = message.substr(prefix.size());
+    } else if (const std::size_t at = message.find(suffix); at != std::string::npos) {
+        name = message.substr(0, at);
+    } else {
+        return message;
     }
-    const std::size_t at = message.find(suffix);
-    return at == std::string::npos ? message : "use of class template " + message.substr(0, at) + " requires template arguments";
+    return std::string("use of class template ").append(name).append(" requires template arguments");
 }
 
 }  // namespace
