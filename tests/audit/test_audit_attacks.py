@@ -115,7 +115,12 @@ def spelled(source: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("how", spelled(""))
+QUICK = ("carriage returns", "lines that go on")
+
+
+@pytest.mark.parametrize(
+    "how", [how if how in QUICK else pytest.param(how, marks=pytest.mark.full) for how in spelled("")]
+)
 def test_no_spelling_breaks_the_reading_of_a_program(how: str) -> None:
     task = get_task("saxpy")
     bench = Bench(machine.resolve("cpu"), "fast", Limits())
