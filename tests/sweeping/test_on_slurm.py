@@ -280,11 +280,16 @@ def test_64_units_whose_jobs_are_cancelled_and_killed_are_those_of_an_undisturbe
     slurm: SingleNodeSlurm, turns: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     spec, sweep = spec_of_64(tmp_path), tmp_path / "sweep"
+    number_of_cancelled = [0]
 
     def cancel(rng: Random) -> bool:
+        # Half of them at their work, the others perhaps before they have begun.
+        if number_of_cancelled[0] % 2 and not workers(sweep):
+            return False
         running = slurm.call("squeue", "--noheader", "--states=running", "--format=%i").split()
         if running:
             slurm.call("scancel", rng.choice(running))
+            number_of_cancelled[0] += 1
         return bool(running)
 
     (turns / "cpu.log").unlink(missing_ok=True)
