@@ -156,6 +156,11 @@ def test_arms(counted: bool) -> None:
     assert said({"bad"}) == ("unsearched arm", "no added arm")
     # A seed's arm may have been spoilt as well.
     assert said({"bad"}, in_seed=True) == ("unsearched arm", "no added arm")
+    around = replace(AROUND, right=("p",))
+    guard = arm({"bad", "p"}, in_seed=True, counted=counted)
+    assert arms_item("E2", [guard], (), around, ()).supports == ("no added arm",)
+    added = arm({"bad", "p"}, counted=counted)
+    assert "unsearched arm" in arms_item("E2", [added], (), around, ()).supports
     assert said({"bad", "m"}) == ("identity arm",)
 
 

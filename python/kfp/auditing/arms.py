@@ -26,6 +26,8 @@ class Surroundings:
     secret: frozenset[str]
     neighbours: Mapping[str, tuple[Point, ...]]
     wrong: tuple[str, ...]
+    # Where the kernel ran and was right.
+    right: tuple[str, ...] = ()
     # (kernel, argument) of the scalars by which the published configuration differs from every measured one.
     secret_arguments: frozenset[tuple[str, str]] = frozenset()
     # Of the measured configurations and the published one, by label.
@@ -105,13 +107,16 @@ def _asks_for_a_secret(arm: Arm, around: Surroundings) -> bool:
 
 
 def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
-    """No measured configuration takes them, one at which the kernel is wrong does. The seed's may be spoilt, too."""
+    """No measured configuration takes them, one at which the kernel is wrong does. The seed's may be spoilt, too: those
+    that run where the kernel is right are not what is wrong.
+    """
     return [
         arm
         for arm in arms
         if all(taken(arm, label) is False for label in around.measured)
         and not any(taken(arm, label) for label in around.padded)
         and any(taken(arm, label) for label in around.wrong)
+        and not (arm.in_seed and any(taken(arm, label) for label in around.right))
     ]
 
 

@@ -177,7 +177,7 @@ class Places:
             found.add(CONTEXT)
         return frozenset(found)
 
-    def surroundings(self, wrong: Sequence[Configuration]) -> Surroundings:
+    def surroundings(self, wrong: Sequence[Configuration], right: Sequence[Configuration] = ()) -> Surroundings:
         neighbours = {label: list(points) for label, points in self.neighbours.items()}
         for centre in (*self.measured, self.published):
             neighbours[centre.label] += self.contexts_at(centre)
@@ -193,6 +193,7 @@ class Places:
                 label: tuple(point for point in points if point.label in chosen) for label, points in neighbours.items()
             },
             wrong=tuple(configuration.label for configuration in wrong),
+            right=tuple(configuration.label for configuration in right),
             parameters={point.label: point.configuration.parameters for point in (*self.measured, self.published)},
             elsewhere=self._elsewhere(),
         )

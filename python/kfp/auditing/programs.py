@@ -21,11 +21,14 @@ _FALLBACKS = 3
 # Times as fast without the arm: less is a loss.
 _LOSS = 1 / 1.05
 _COVERAGE_SECONDS = 12.0
+_RIGHT_COVERED = 8
 
 
-def static(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tuple[StaticEvidence, EvidenceItem]:
+def static(
+    lab: Lab, places: Places, wrong_at: Sequence[Configuration], right_at: Sequence[Configuration]
+) -> tuple[StaticEvidence, EvidenceItem]:
     """E2."""
-    around = places.surroundings(wrong_at)
+    around = places.surroundings(wrong_at, right_at)
     where = places.configurations(around, wrong_at)
     found = static_evidence(lab.bench, lab.task, lab.source, lab.reference, where)
     if found.unknown and not found.arms:
@@ -34,16 +37,25 @@ def static(lab: Lab, places: Places, wrong_at: Sequence[Configuration]) -> tuple
 
 
 def covered(
-    lab: Lab, places: Places, program: StaticEvidence | None, wrong_at: Sequence[Configuration], *, seconds: float
+    lab: Lab,
+    places: Places,
+    program: StaticEvidence | None,
+    wrong_at: Sequence[Configuration],
+    right_at: Sequence[Configuration],
+    *,
+    seconds: float,
 ) -> tuple[Coverage, EvidenceItem]:
     """E2's dynamic twin, within so many ``seconds``. What its arms ask for is known from ``program``."""
-    around = places.surroundings(wrong_at)
+    around = places.surroundings(wrong_at, right_at)
     where = places.configurations(around, wrong_at)
     task = lab.task
     if places.padded:
         task = varied(task, {point.configuration: point.variation for point in places.padded})
         where = [*where[:1], *(point.configuration for point in places.padded), *where[1:]]
         around = replace(around, padded=tuple(point.label for point in places.padded))
+    # Last, for whatever time is left: what a seed's arm does there clears it.
+    known = {configuration.label for configuration in where}
+    where += [configuration for configuration in right_at if configuration.label not in known][:_RIGHT_COVERED]
     found = coverage(lab.bench, task, lab.source, where, seconds=min(seconds, _COVERAGE_SECONDS))
     if found.reason:
         return found, not_possible("E2 coverage", found.reason)

@@ -367,17 +367,25 @@ class Session:
     # The program
 
     def _program(self) -> None:
-        self.static, self.items["E2"] = programs.static(self.lab, self.places, self._wrong_points())
+        self.static, self.items["E2"] = programs.static(
+            self.lab, self.places, self._wrong_points(), self._right_points()
+        )
 
     def _coverage(self) -> None:
         self.coverage, self.items["E2 coverage"] = programs.covered(
-            self.lab, self.places, self.static, self._wrong_points(), seconds=_COVERAGE_SHARE * self._left()
-        )
+            self.lab, self.places, self.static, self._wrong_points(), self._right_points(),
+            seconds=_COVERAGE_SHARE * self._left(),
+        )  # fmt: skip
 
     def _wrong_points(self) -> list[Configuration]:
         points = [self.places.published, *self.places.near(), *self.places.untimed]
         bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
         return [point.configuration for point in bad[:_WRONG_COVERED]]
+
+    def _right_points(self) -> list[Configuration]:
+        points = [*self.places.untimed, self.places.published, *self.places.near()]
+        good = [point for point in points if point.label in self.untimed and right(self.untimed[point.label])]
+        return [point.configuration for point in good]
 
     # Other conditions
 
