@@ -62,8 +62,9 @@ def holders(*units: UnitFolder) -> int:
     return sum(lease is not None and lease.lost for lease in leases)
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], what: str, instead: Callable[[], object] = lambda: "") -> None:
+    """``instead`` says in a failure what there is."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < give_up, f"no {what} within {PATIENCE_SECONDS:.0f} s"
+        assert time.monotonic() < give_up, f"no {what} within {PATIENCE_SECONDS:.0f} s; {instead()}"
         time.sleep(0.02)

@@ -63,7 +63,7 @@ def test_units_are_done_and_the_licence_lets_one_run_at_a_time(
         wait_until(lambda: holders(*units) == 1, "worker")
         wait_until(lambda: (first.state(), second.state()) == ("running", "waiting"), "word of it")
         assert first.describe() == f"Slurm job {first.number}"
-        wait_until(lambda: "Licenses (its licence is in use)" in second.describe(), "reason")
+        wait_until(lambda: "Licenses (its licence is in use)" in second.describe(), "reason", second.describe)
         assert holders(*units) == 1
         assert "Licenses=kfp_cpu:1" in slurm.call("scontrol", "show", "job", second.number)
         assert "TimeLimit=00:06:00" in slurm.call("scontrol", "show", "job", second.number)

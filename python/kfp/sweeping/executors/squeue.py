@@ -60,6 +60,7 @@ class Queue:
 
     def reason(self, number: str) -> str:
         """Why a job waits, in words; empty if it does not."""
+        self._ask(float("-inf"))
         entry = self._entries.get(number)
         if entry is None or entry.state not in WAITING:
             return ""
