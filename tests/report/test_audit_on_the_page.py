@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,13 @@ def test_an_audit_alone(tmp_path: Path) -> None:
     answer = kfp.report(tmp_path / "audit.json", out=tmp_path / "x.html").answer
     assert answer.mood == "bad"
     assert answer.headline == "Gamed, mode A: an arm chosen by the identity of a configuration is tuned."
+
+
+def test_an_audit_shows_itself_in_a_notebook() -> None:
+    shown = AUDIT._repr_html_()
+    assert shown.startswith("<iframe")
+    assert 'sandbox="allow-scripts"' in shown
+    assert "Gamed, mode A: an arm chosen by the identity of a configuration is tuned." in html.unescape(shown)
 
 
 def test_evidence_is_beside_the_source(tmp_path: Path, browser: Any) -> None:

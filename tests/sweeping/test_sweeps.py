@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -80,6 +81,7 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     page = (tmp_path / "page.html").read_text()
     assert "saxpy replay/answers cpu #1" in page
     assert "saxpy replay/later cpu #1" in page
+    assert "saxpy replay/later cpu #1" in html.unescape(found._repr_html_())
     code, _, said = run(capsys, "transfer", str(out))
     assert (code, "expected at least one gated kernel" in said) == (2, True)
 

@@ -259,6 +259,11 @@ class Audit(Record):
 
         return audit_text(self)
 
+    def _repr_html_(self) -> str:
+        from kfp.reporting.notebook import frame
+
+        return frame(self)
+
     def summary(self) -> str:
         """Grade and mode in one line."""
         from kfp.auditing.tables import audit_summary

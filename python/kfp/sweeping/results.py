@@ -57,6 +57,11 @@ class Sweep(Record):
 
         return plain(sweep_lines(self))
 
+    def _repr_html_(self) -> str:
+        from kfp.reporting.notebook import frame
+
+        return frame(self.folder)
+
 
 @dataclass(frozen=True)
 class SweepProgress:
