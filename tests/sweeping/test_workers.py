@@ -17,7 +17,8 @@ import kfp
 import pytest
 from kfp import Run, RunError
 from kfp.sweeping.executors.base import DONE, FAILED, HELD, OVERTIME, STOPPED, worker_command
-from kfp.sweeping.folder import UnitFolder
+from kfp.sweeping.folder import Done, UnitFolder
+from kfp.sweeping.keeper import Stopped
 from kfp.sweeping.worker import main, run_unit
 from sweeping.held_units import held_device, make_units
 from sweeping.small_sweeps import REPLIES, leases, record, wait_for
@@ -202,6 +203,24 @@ def test_killed_at_the_very_end_nothing_is_done_twice(moment: str, tmp_path: Pat
     assert {name: state for name, state in tree(unit.run).items() if not name.endswith("lock")} == before
     assert not list(unit.path.glob("work-*"))
     assert run_unit(unit.path) == DONE
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("late", [Stopped("SIGTERM"), OSError(5, "late"), RuntimeError("late")], ids=repr)
+def test_what_comes_after_the_last_word_takes_nothing_back(
+    late: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (unit,) = make_units(tmp_path, 1, models=[record(tmp_path / "answers")])
+    write_done = UnitFolder.write_done
+
+    def write_and_raise(folder: UnitFolder, done: Done) -> bool:
+        assert write_done(folder, done)
+        raise late
+
+    monkeypatch.setattr(UnitFolder, "write_done", write_and_raise)
+    assert run_unit(unit.path) == DONE
+    assert outcomes(unit) == ["done"]
+    assert unit.failures() == []
 
 
 def test_a_folder_that_is_no_unit(tmp_path: Path) -> None:

@@ -94,8 +94,9 @@ class Keeper:
     def _overtime(self) -> NoReturn:
         reason = f"it took longer than the {self._deadline_s:g} s that an attempt may"
         try:
-            self._folder.write_failure(Failure(self._lease.generation, "deadline", reason))
-            self._lease.release("failed")
+            if self._folder.done() is None:
+                self._folder.write_failure(Failure(self._lease.generation, "deadline", reason))
+                self._lease.release("failed")
         finally:
             self._leave(reason, OVERTIME)
 

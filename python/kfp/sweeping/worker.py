@@ -45,11 +45,14 @@ def run_unit(path: Path, tether: int | None = None) -> int:
         try:
             return _work(folder, unit, lease)
         except Stopped:
-            return _ended(lease, "stopped", STOPPED)
+            # It may have come after the unit's last word, as an error may.
+            return _ended(lease, "done", DONE) if folder.done() else _ended(lease, "stopped", STOPPED)
         except Exception as error:
             # Whoever has lost the unit finds its folder gone, which says nothing of the unit.
             if lease.superseded:
                 return HELD
+            if folder.done():
+                return _ended(lease, "done", DONE)
             if _is_full(error):
                 lease.release("stopped")
                 raise
