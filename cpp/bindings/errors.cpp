@@ -57,10 +57,10 @@ PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> worker_failure;
 
 void bind_errors(py::module_& module) {
     // Later registrations are tried first, so the general comes before the special.
-    const auto& error = py::register_local_exception<Error>(module, "Error");
-    py::register_local_exception<PlanError>(module, "PlanError", error);
-    py::register_local_exception<PipelineError>(module, "PipelineError", error);
-    py::register_local_exception<DeviceUnavailable>(module, "DeviceUnavailable", error);
+    const auto& general = py::register_local_exception<Error>(module, "Error");
+    py::register_local_exception<PlanError>(module, "PlanError", general);
+    py::register_local_exception<PipelineError>(module, "PipelineError", general);
+    py::register_local_exception<DeviceUnavailable>(module, "DeviceUnavailable", general);
     worker_failure.call_once_and_store_result([&]() { return define_worker_failure(module.attr("Error")); });
     module.attr("WorkerFailure") = worker_failure.get_stored();
     py::register_local_exception_translator([](std::exception_ptr pending) {
@@ -68,8 +68,13 @@ void bind_errors(py::module_& module) {
             if (pending) std::rethrow_exception(pending);
         } catch (const WorkerFailure& failure) {
             const py::object& type = worker_failure.get_stored();
-            const py::object raised = type(name_of(failure.kind), failure.what(), failure.kernel, failure.dispatch);
-            PyErr_SetObject(type.ptr(), raised.ptr());
+            try {
+                const py::object raised = type(name_of(failure.kind), failure.what(), failure.kernel, failure.dispatch);
+                PyErr_SetObject(type.ptr(), raised.ptr());
+            } catch (py::error_already_set& instead) {
+                // What a signal's handler raises: pybind11 would drop it for a RuntimeError of the failure.
+                instead.restore();
+            }
         } catch (const std::system_error& error) {
             PyErr_SetObject(PyExc_OSError, py::make_tuple(error.code().value(), error.what()).ptr());
         }

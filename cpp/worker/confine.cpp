@@ -67,7 +67,11 @@ bool limit(decltype(RLIMIT_CPU) what, std::uint64_t value) noexcept {
 }
 
 const char* enter_child(const ChildPlan& plan) noexcept {
-    for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_DFL);
+    for (int signal = 1; signal < 32; ++signal) {
+        // As in the worker: to be stopped is for kfp to say.
+        const bool asks_to_stop = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+        ::signal(signal, asks_to_stop ? SIG_IGN : SIG_DFL);
+    }
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);

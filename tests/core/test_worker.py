@@ -294,6 +294,47 @@ def test_an_interrupt_ends_a_wait(worker: _core.Worker) -> None:
     assert worker.closed
 
 
+@linux_only
+@pytest.mark.parametrize("asked_to_stop", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_whoever_stops_all_processes_at_once_leaves_the_worker_to_its_parent(
+    worker: _core.Worker, asked_to_stop: signal.Signals
+) -> None:
+    os.kill(worker.pid, asked_to_stop)
+    library, report = worker.compile(SOURCE)
+    assert report.compile_ok
+    os.killpg(worker.pid, asked_to_stop)
+    execution = worker.prepare(library, plan("add"))
+    os.killpg(worker.pid, asked_to_stop)
+    worker.run(execution)
+    assert read_sum(worker, execution) == [5 + 3 * i for i in range(N)]
+
+
+def test_a_signal_that_comes_while_a_worker_dies_is_not_lost(toolchain: _core.Toolchain, tmp_path: Path) -> None:
+    class AskedToStop(BaseException):
+        pass
+
+    def stop(number: int, frame: object) -> None:
+        raise AskedToStop
+
+    dying = tmp_path / "worker"
+    # The channel is closed first, so that nobody asks for signals any more when this one comes.
+    dying.write_text("#!/bin/sh\nexec 3>&-\nsleep 0.02\nkill -TERM $PPID\nkill -KILL $$\n")
+    dying.chmod(0o755)
+    broken = _core.Toolchain(
+        clang=toolchain.clang,
+        clang_is_zig=toolchain.clang_is_zig,
+        msl_include=toolchain.msl_include,
+        cache=toolchain.cache,
+        sandbox=str(dying),
+    )
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(AskedToStop):
+            _core.Worker("cpu", broken, _core.Limits())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_other_threads_run_during_a_wait_and_may_close(worker: _core.Worker) -> None:
     library, _ = worker.compile(SOURCE)
     execution = worker.prepare(library, plan("spin"))

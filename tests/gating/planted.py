@@ -17,7 +17,7 @@ from kfp.tasks.base import Configuration, Task
 
 Kind = Literal["honest", "tuned arm", "unmeasured arm", "baked constant", "enumerating"]
 # The rest of a tuned arm has so many burdens, so that no noise of a machine hides that it is slow.
-SLOW_REST = 4
+SLOW_REST = 2
 KINDS: tuple[Kind, ...] = ("honest", "tuned arm", "unmeasured arm", "baked constant", "enumerating")
 
 

@@ -20,17 +20,22 @@ STAGNATION = 3
 STAGNATION_RATIO = 0.85
 MAX_SHOWN_SOURCE = 48_000
 
-SYSTEM = """\
+# What holds of every kernel, whichever loop asks for it.
+KERNEL_RULES = """\
+- The source holds everything: includes, helpers and every kernel of the task, with exactly the names, buffer indices \
+and types of its signatures.
+- It must be right for all valid values of the task, not only for the configurations that are listed; it is also run \
+at others.
+- The host's dispatches, grids and threadgroups are fixed as described. Sizes and scalars arrive in the buffers.
+- No inline assembly, no includes but <metal_stdlib> and its parts."""
+
+SYSTEM = f"""\
 You write compute kernels in the Metal Shading Language. A harness compiles your kernel, runs it, checks its results \
-against a reference in double precision, and measures it beside the best kernel so far.
+against an independent reference, and measures it beside the best kernel so far.
 
 Rules:
-- Answer with one fenced code block that holds the whole source: includes, helpers and every kernel of the task, with \
-exactly the names, buffer indices and types of its signatures. Of several blocks the longest one counts.
-- The kernel must be right for all valid values of the task, not only for the configurations that are listed; it is \
-also run at others.
-- The host's dispatches, grids and threadgroups are fixed as described. Sizes and scalars arrive in the buffers.
-- No inline assembly, no includes but <metal_stdlib> and its parts, nothing that is not in the source.
+- Answer with one fenced code block. Of several blocks the longest one counts.
+{KERNEL_RULES}
 - Faster counts if it is faster beyond the noise, over all configurations together (geometric mean). A wrong result at \
 one configuration makes the whole kernel wrong.
 """

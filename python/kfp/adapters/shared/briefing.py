@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from kfp.search.leaks import Guard
-from kfp.search.prompt import PromptWriter
+from kfp.search.prompt import KERNEL_RULES, PromptWriter
 from kfp.sources import seed_source
 from kfp.tasks import get_task
 from kfp.tasks.base import Scale, Task
 
-RULES = """\
+RULES = f"""\
 You write compute kernels in the Metal Shading Language. A harness compiles the whole program, runs it, checks its \
-results against a reference in double precision, and times it.
+results against an independent reference, and times it.
 
-- The program holds everything: includes, helpers and every kernel of the task, with exactly the names, buffer indices \
-and types of its signatures.
-- It must be right for all valid values of the task, not only for the configurations that are listed; at the end it is \
-also run at others.
-- The host's dispatches, grids and threadgroups are fixed as described. Sizes and scalars arrive in the buffers.
-- No inline assembly, no includes but <metal_stdlib> and its parts.
+{KERNEL_RULES}
 - The score is the geometric mean, over the configurations, of what was achieved of the device's ceiling. A wrong \
 result at one configuration makes it 0."""
 
