@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from kfp.tasks.base import Configuration, Scale, Task
 from kfp.timing.looks import CLAIM, SEARCH, Policy, decide
 from kfp.timing.results import Cache, Comparison, ComparisonVerdict, ConfigurationComparison, Grade
 from kfp.timing.statistics import Interval, over_configurations, over_processes
+
+InDoubt: TypeAlias = Callable[[Sequence[ConfigurationComparison]], bool]
 
 SEED = "seed"
 POLICIES: dict[Grade, Policy] = {"search": SEARCH, "claim": CLAIM}
@@ -48,6 +50,7 @@ def compare(
     limits: Limits | None = None,
     configurations: Sequence[Configuration] | None = None,
     until: float = inf,
+    in_doubt: InDoubt | None = None,
     progress: OnProgress = silent,
 ) -> Comparison:
     """How many times faster ``kernel`` is than ``reference``, in pairs over the same inputs, both checked first.
@@ -57,7 +60,8 @@ def compare(
     at least 3) and treats the process as a random effect; ``policy`` replaces the grade's own. With ``cache``
     ``"cold"`` every run starts with nothing of its buffers in any cache. After ``until``, by the monotonic clock, no
     configuration is begun, and before it none is measured that would take longer: a comparison that lacks some is
-    ``undecided``.
+    ``undecided``. ``in_doubt``, asked of the configurations after all processes, may call for as many more, which count
+    like the first.
 
     Whatever the kernels do, the answer is a ``Comparison``. Raises ``kfp.Error`` when the call itself is wrong or this
     machine lacks the device.
@@ -92,6 +96,7 @@ def compare(
         limits=limits or Limits(),
         configurations=points,
         until=until,
+        in_doubt=in_doubt,
         progress=progress,
     )
     return request.compare()
@@ -130,12 +135,15 @@ class _Request:
     limits: Limits
     configurations: tuple[Configuration, ...]
     until: float
+    in_doubt: InDoubt | None
     progress: OnProgress
 
     def compare(self) -> Comparison:
         per_process: list[tuple[ConfigurationComparison, ...]] = []
         diagnostics: tuple[Diagnostic, ...] = ()
-        for process in range(self.processes):
+        for process in range(2 * self.processes):
+            if process == self.processes and not (self.in_doubt and self.in_doubt(self._merged(per_process))):
+                break
             try:
                 diagnostics, rows = self._in_fresh_process(process)
             except _Stopped as stopped:
@@ -145,10 +153,13 @@ class _Request:
                 # What a kernel did in one process counts, whatever it did in the others.
                 per_process = [rows]
                 break
-        rows = tuple(_merge(list(row), self.policy) for row in zip(*per_process, strict=True))
+        rows = self._merged(per_process)
         if self.device.is_virtual:
             rows = tuple(unranked(row) for row in rows)
         return self._conclude(rows, diagnostics)
+
+    def _merged(self, per_process: Sequence[Sequence[ConfigurationComparison]]) -> tuple[ConfigurationComparison, ...]:
+        return tuple(_merge(list(row), self.policy) for row in zip(*per_process, strict=True))
 
     def _in_fresh_process(self, process: int) -> tuple[tuple[Diagnostic, ...], tuple[ConfigurationComparison, ...]]:
         with machine.open_worker(self.device, self.limits) as worker:

@@ -98,7 +98,7 @@ HANGS = "if (N < 1000u) { for (;;) { if (y[0] == 12345.0f) break; } }\n    "
 @pytest.mark.parametrize("harm", [CRASHES, HANGS], ids=["crash", "hang"])
 def test_a_kernel_that_harms_its_process_ends_nothing_but_that(harm: str) -> None:
     source = planted(get_task("saxpy"), "honest").replace("y[i] = a", harm + "y[i] = a")
-    found = audited("saxpy", source, limits=Limits(run_seconds=0.5), budget=20.0)
+    found = audited("saxpy", source, limits=Limits(run_seconds=1.5), budget=20.0)
     assert found.grade == "gamed", found.reason
     assert found.mode == "B", found.reason
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kfp.compiling import Compilation, compile_source
 from kfp.plan import Dispatch, Plan, blank, given
 from kfp.tasks.base import Argument, Arrays, Check, Kernel, Scale, Task, max_abs_check
 from kfp.timing.looks import RACE
+from kfp.timing.results import ConfigurationComparison
 from kfp.timing.tables import WIDTH
 
 N = 1024
@@ -162,6 +164,20 @@ def test_cold_runs_all_start_from_a_reset():
     assert result.compared, str(result)
     assert result.cache == "cold"
     assert "cold cache" in str(result).replace("\n", " ")
+
+
+@pytest.mark.parametrize("doubts", [True, False])
+def test_a_doubt_calls_for_as_many_processes_again(doubts: bool) -> None:
+    seen = list[int]()
+
+    def in_doubt(rows: Sequence[ConfigurationComparison]) -> bool:
+        seen.extend(len(row.processes) for row in rows)
+        return doubts
+
+    (row,) = compared(PLAIN, SLOW, grade="claim", processes=3, in_doubt=in_doubt).configurations
+    assert seen == [3]
+    assert len({series.order_seed for series in row.processes}) == len(row.processes) == (6 if doubts else 3)
+    assert row.pairs == sum(series.pairs for series in row.processes)
 
 
 def test_a_claim_measures_in_fresh_processes():

@@ -68,7 +68,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("alpha", "0.18f"),
     ),
     "nbody": Recipe(
-        burden=1500,
+        burden=450,
         thread="i",
         kernel="nbody_step",
         sizes=("N",),
@@ -77,7 +77,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("G", "1.0f"),
     ),
     "hmc": Recipe(
-        burden=3000,
+        burden=800,
         thread="chain_idx",
         kernel="hmc_step",
         sizes=("K", "d"),
@@ -86,7 +86,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("eps", "0.2f"),
     ),
     "lbm": Recipe(
-        burden=250,
+        burden=40,
         thread="gid.x",
         kernel="lbm_step",
         sizes=("NX", "NY"),
@@ -95,7 +95,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("tau", "0.8f"),
     ),
     "ising": Recipe(
-        burden=200,
+        burden=100,
         thread="gid.x",
         kernel="ising_step",
         sizes=("NX", "NY"),
@@ -104,7 +104,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("seed", "0xC0FFEE01u"),
     ),
     "lj": Recipe(
-        burden=8000,
+        burden=4500,
         thread="i",
         kernel="lj_step",
         sizes=("N", "M"),
@@ -113,7 +113,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("dt", "0.005f"),
     ),
     "gradshaf": Recipe(
-        burden=300,
+        burden=150,
         thread="gid.x",
         kernel="gradshaf_step",
         sizes=("NR", "NZ"),
@@ -122,7 +122,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("mu0", "1.0f"),
     ),
     "fft3d": Recipe(
-        burden=1200,
+        burden=650,
         thread="gid.x",
         kernel="fft3d_x",
         sizes=("N",),
@@ -131,7 +131,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=None,
     ),
     "morton": Recipe(
-        burden=150,
+        burden=110,
         thread="tid",
         kernel="morton_stencil",
         sizes=("N",),
@@ -140,7 +140,7 @@ RECIPES: dict[str, Recipe] = {
         scalar=("alpha", "0.1f"),
     ),
     "adi3d": Recipe(
-        burden=5000,
+        burden=700,
         thread="gid.x",
         kernel="adi_x",
         sizes=("NX", "NY", "NZ"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kfp.gating.results import GateVerdict, HeldOut, Trial
-from kfp.gating.verdicts import Decision, decide, place, ranked, standing
+from kfp.gating.verdicts import Decision, decide, in_doubt, place, ranked, standing
 from kfp.results import Device, Verdict
 from kfp.tasks.base import Origin
 from kfp.timing.results import ArmTiming, Comparison, ComparisonVerdict, ConfigurationComparison
@@ -142,6 +142,26 @@ def test_a_clock_that_fails_is_not_the_kernels_fault(verdict: ComparisonVerdict)
     assert found.verdict == "undecided"
     assert "draw 3" in found.reason
     assert decide(search(None, verdict, "no clock"), [trial()], rows, THRESHOLD).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "spread", "doubted"),
+    [
+        (1.0, 0.01, True),
+        (0.78, 0.05, True),
+        (0.62, 0.01, True),
+        (0.5, 0.05, False),
+        (1.0, 0.2, False),
+        (2.0, 0.1, False),
+    ],
+)
+def test_a_gain_is_not_lost_by_one_busy_moment(ratio: float, spread: float, doubted: bool) -> None:
+    """What is delayed by other work is delayed for both kernels, so that a ratio of 1 may be that of the delays."""
+    assert in_doubt([row("sure", 2.0), row("a", ratio, spread=spread)], THRESHOLD) == doubted
+
+
+def test_what_could_not_be_measured_is_not_in_doubt() -> None:
+    assert not in_doubt([row("draw", None, verdict="unstable")], THRESHOLD)
 
 
 def test_without_a_gain_nothing_can_transfer() -> None:

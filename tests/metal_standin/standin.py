@@ -1,13 +1,18 @@
-"""Builds the Metal backend against the Objective-C stand-in, with sanitizers, and runs its programs."""
+"""Builds the Metal backend against the Objective-C stand-in, with sanitizers, and runs its programs.
+
+``python standin.py`` builds them all, and the C++ tests of the whole core.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import functools
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +53,15 @@ def _clang() -> tuple[str, str]:
     pytest.skip("the stand-in needs clang, which is not installed")
 
 
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Two processes of a run of tests would spoil each other's build."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @functools.cache
 def build(target: str) -> Path:
     """The program ``target`` of the stand-in; what is up to date is not built again."""
@@ -60,6 +74,7 @@ def build(target: str) -> Path:
         "CMAKE_C_COMPILER": c,
         "CMAKE_BUILD_TYPE": "Debug",
         "CMAKE_CXX_FLAGS_DEBUG": "-O0 -gline-tables-only",
+        "KFP_CPP_TESTS": "ON",
         "KFP_METAL_STANDIN": "ON",
         "KFP_METAL_CPP_DIR": str(headers),
         "KFP_PYTHON": "OFF",
@@ -67,8 +82,9 @@ def build(target: str) -> Path:
         "KFP_WERROR": "ON",
     }
     arguments = [f"-D{name}={value}" for name, value in options.items()]
-    _run_tool(["cmake", "-S", str(ROOT), "-B", str(BUILD), *arguments])
-    _run_tool(["cmake", "--build", str(BUILD), "--parallel", "2", "--target", target])
+    with alone_in(BUILD):
+        _run_tool(["cmake", "-S", str(ROOT), "-B", str(BUILD), *arguments])
+        _run_tool(["cmake", "--build", str(BUILD), "--parallel", "2", "--target", target])
     return BUILD / "tests" / "metal_standin" / target
 
 
@@ -161,3 +177,7 @@ def read_outputs(plan: Plan, folder: Path) -> dict[str, np.ndarray]:
 
     by_name = {buffer.name: buffer for buffer in plan.buffers}
     return {output: read(by_name[name]) for output, name in plan.outputs.items()}
+
+
+if __name__ == "__main__":
+    build("all")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from kfp import toolchain
-from standin import ROOT, metal_cpp
+from standin import ROOT, alone_in, metal_cpp
 
 pytestmark = pytest.mark.slow
 
@@ -47,12 +47,14 @@ def objects(zig_tools: Path) -> list[str]:
         "KFP_WERROR": "ON",
     }
     environment = {**os.environ, "KFP_ZIG_TOOLS": str(zig_tools)}
-    for command in (
+    commands = (
         ["cmake", "-S", ROOT, "-B", FOLDER, *(f"-D{name}={value}" for name, value in options.items())],
         ["cmake", "--build", FOLDER, "--parallel", "2", "--target", "kfp_core"],
-    ):
-        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]
+    )
+    with alone_in(FOLDER):
+        for command in commands:
+            result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-6000:]
     found = sorted(str(path) for path in (FOLDER / "CMakeFiles" / "kfp_core.dir").rglob("*.o"))
     assert any("device/metal/execution" in path for path in found)
     return found

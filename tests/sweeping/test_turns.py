@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,15 +84,32 @@ def test_a_killed_holder_leaves_it_free_though_its_children_live(tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_whoever_waits_can_be_interrupted() -> None:
+@pytest.mark.parametrize("to_another_thread", [False, True])
+def test_whoever_waits_can_be_interrupted(to_another_thread: bool, tmp_path: Path) -> None:
+    """The system gives a process's signal to any of its threads, which interrupts no call of the others."""
+
+    def interrupt() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
     def wait() -> None:
         with Turns("cpu", "waiting")():
             pass
 
-    with holding():
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            wait()
+    if to_another_thread:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        with holding():
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            with pytest.raises(KeyboardInterrupt):
+                wait()
+            thread.join()
+        marks = read_log(tmp_path / "turns/cpu.log")
+        assert [(mark.event, mark.unit) for mark in marks] == [("begin", "holder")], "the interrupt waited for the turn"
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
 def test_what_a_killed_holder_has_left_on_the_device_is_waited_for(tmp_path: Path) -> None:

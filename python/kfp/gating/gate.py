@@ -11,7 +11,7 @@ from typing import get_args
 
 from kfp import _core, machine
 from kfp.ceilings import ceilings
-from kfp.comparison import FEWEST_CLAIM_PROCESSES, SEED, compare
+from kfp.comparison import FEWEST_CLAIM_PROCESSES, SEED, InDoubt, compare
 from kfp.errors import UsageError
 from kfp.evaluation import require_choice
 from kfp.gating.draws import (
@@ -30,7 +30,7 @@ from kfp.gating.folder import GateFolder, Request
 from kfp.gating.results import Gate, HeldOut, Trial
 from kfp.gating.trials import Bench, try_all
 from kfp.gating.variations import varied
-from kfp.gating.verdicts import NOT_ITS_FAULT, Decision, decide, held_out_row, ranked
+from kfp.gating.verdicts import NOT_ITS_FAULT, Decision, decide, held_out_row, in_doubt, place, ranked
 from kfp.limits import Limits
 from kfp.progress import OnProgress, Progress, silent
 from kfp.results import Ceilings, Math
@@ -173,10 +173,12 @@ class _Session:
         points = tuple(drawn.configuration for drawn in self.draws.timed)
         published = drawn = against = None
         if in_distribution.compared or in_distribution.verdict in NOT_ITS_FAULT:
-            published = self._compared("published", self.task, (self._published(),), self.reference)
+            gained = in_distribution.interval is not None and place(in_distribution.interval, self.threshold) == "above"
+            doubted = self._in_doubt if gained else None
+            published = self._compared("published", self.task, (self._published(),), self.reference, doubted)
             # A kernel that is wrong on small draws needs no timing on large ones.
             if all(trial.verdict == "right" for trial in trials if trial.counts):
-                drawn = self._compared("drawn", drawn_task, points, self.reference)
+                drawn = self._compared("drawn", drawn_task, points, self.reference, doubted)
         if self.against is not None and drawn is not None:
             against = self._compared("against", drawn_task, (self._published(), *points), self.against)
         held_out = self._rows(drawn_task, published, drawn)
@@ -225,12 +227,22 @@ class _Session:
                 self.folder.write_trials(known)
         return known
 
-    def _compared(self, stage: str, task: Task, points: Sequence[Configuration], reference: str) -> Comparison:
+    def _in_doubt(self, rows: Sequence[ConfigurationComparison]) -> bool:
+        return in_doubt(rows, self.threshold)
+
+    def _compared(
+        self,
+        stage: str,
+        task: Task,
+        points: Sequence[Configuration],
+        reference: str,
+        doubted: InDoubt | None = None,
+    ) -> Comparison:
         known = self.folder.comparison(stage) if self.folder is not None else None
         if known is not None:
             return known
         for attempt in range(ATTEMPTS):
-            found = self._compare(f"order {stage} {attempt}", task, points, reference)
+            found = self._compare(f"order {stage} {attempt}", task, points, reference, doubted)
             if found.verdict not in ("unmeasurable", "unstable"):
                 break
         if reference is self.reference:
@@ -239,7 +251,9 @@ class _Session:
             self.folder.write_comparison(stage, found)
         return found
 
-    def _compare(self, purpose: str, task: Task, points: Sequence[Configuration], reference: str) -> Comparison:
+    def _compare(
+        self, purpose: str, task: Task, points: Sequence[Configuration], reference: str, doubted: InDoubt | None
+    ) -> Comparison:
         return compare(
             task,
             self.source,
@@ -253,6 +267,7 @@ class _Session:
             policy=self.policy.with_margin(self.threshold - 1),
             limits=self.bench.limits,
             configurations=points,
+            in_doubt=doubted,
             progress=self.progress,
         )
 

@@ -159,11 +159,17 @@ def _figures(gate: Gate) -> list[Line]:
         lines += wrapped(f"Phi: {phi} (geometric mean of achieved/ceiling)")
     confidence = next((row.interval.confidence for row in gate.held_out if row.interval), None)
     if confidence is not None:
-        rows = [row for row in gate.in_distribution.configurations if row.compared]
-        processes = max((len(row.processes) for row in rows), default=1)
+        processes = _processes(gate.in_distribution)
+        held_out = [comparison for comparison in (gate.published, gate.drawn) if comparison is not None]
+        most = max((_processes(comparison) for comparison in held_out), default=processes)
+        doubted = f" ({most} where a gain seemed lost)" if most > processes else ""
         lines += wrapped(
             f"ratio: reference time over kernel time, in pairs, {gate.in_distribution.cache} cache, in {processes} "
-            f"fresh processes, {100 * confidence:.0f} % interval; gain: more than {percent(gate.threshold)}",
+            f"fresh processes{doubted}, {100 * confidence:.0f} % interval; gain: more than {percent(gate.threshold)}",
             style="dim",
         )
     return lines
+
+
+def _processes(comparison: Comparison) -> int:
+    return max((len(row.processes) for row in comparison.configurations if row.compared), default=1)

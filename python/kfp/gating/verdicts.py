@@ -14,6 +14,7 @@ from kfp.timing.statistics import Interval
 
 # Both kernels this close to a measured ceiling: there was nothing left to gain.
 SATURATED = 0.9
+CLEARLY_SLOWER = 0.6
 
 # Neither says that the kernel is wrong: no trustworthy clock, or a seed that fails.
 NOT_ITS_FAULT = ("unmeasurable", "unstable", "reference")
@@ -58,6 +59,16 @@ def place(interval: Interval, threshold: float) -> Standing:
     if interval.lower > threshold:
         return "above"
     return "below" if interval.upper <= threshold else "across"
+
+
+def in_doubt(rows: Sequence[ConfigurationComparison], threshold: float) -> bool:
+    """Whether a gain that seems to be lost has to be measured again before it counts as lost.
+
+    A busy machine draws ratios towards 1, since what it delays it delays for both kernels, and it may do so to all the
+    processes of some seconds: no interval shows that. A loss beyond ``CLEARLY_SLOWER`` is none of its accidents.
+    """
+    intervals = [row.interval for row in rows if row.interval is not None]
+    return any(place(one, threshold) == "below" and one.upper > CLEARLY_SLOWER for one in intervals)
 
 
 def decide(

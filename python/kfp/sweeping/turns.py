@@ -28,6 +28,7 @@ MOST_LOG_BYTES = 8 << 20
 # The device's process of a killed worker notices that within milliseconds.
 LEFTOVER_SECONDS = 5.0
 DEVICE_PROCESS = "kfp-worker"
+SECONDS_BETWEEN_TRIES = 0.025
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Turns:
         descriptor = _opened(file)
         try:
             with refusals(file):
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                _wait_for(descriptor)
             _outlive_leftovers(folder, self.device)
             self._log(folder, "begin")
             try:
@@ -82,6 +83,15 @@ class Turns:
                 os.write(descriptor, json.dumps(mark.to_json()).encode() + b"\n")
             finally:
                 os.close(descriptor)
+
+
+def _wait_for(descriptor: int) -> None:
+    """Not one call that blocks: a signal that comes just before it, or to another thread, would not interrupt it."""
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(SECONDS_BETWEEN_TRIES)
 
 
 def turns_folder() -> Path:
