@@ -67,10 +67,9 @@ bool limit(decltype(RLIMIT_CPU) what, std::uint64_t value) noexcept {
 }
 
 const char* enter_child(const ChildPlan& plan) noexcept {
-    for (int signal = 1; signal < 32; ++signal) {
-        // As in the worker: to be stopped is for kfp to say.
-        const bool asks_to_stop = signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
-        ::signal(signal, asks_to_stop ? SIG_IGN : SIG_DFL);
+    for (int number = 1; number < 32; ++number) {
+        const bool left_to_kfp = std::ranges::find(detail::asks_to_stop, number) != detail::asks_to_stop.end();
+        ::signal(number, left_to_kfp ? SIG_IGN : SIG_DFL);
     }
     sigset_t none;
     sigemptyset(&none);

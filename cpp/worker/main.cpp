@@ -16,9 +16,7 @@ int main() {
         std::fputs("kfp-worker is a part of kfp and isn't meant to be started by hand\n", stderr);
         return 2;
     }
-    // Whoever stops a job or a service signals all its processes at once. It is for kfp to stop its worker; a worker that
-    // died on its own would pass for one that its kernel took down.
-    for (const int asked_to_stop : {SIGTERM, SIGINT, SIGHUP}) ::signal(asked_to_stop, SIG_IGN);
+    for (const int number : kfp::detail::asks_to_stop) ::signal(number, SIG_IGN);
     kfp::detail::close_from(kfp::worker_channel + 1);
     // Not through exit(): destructors would run over memory that a hostile kernel may have written to.
     ::_exit(kfp::serve(kfp::worker_channel));

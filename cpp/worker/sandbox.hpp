@@ -1,12 +1,18 @@
 // What confine.cpp needs of each operating system.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 
 #include "worker/confine.hpp"
 
 namespace kfp::detail {
+
+// Whoever stops a job or a service signals all its processes at once. It is for kfp to stop its worker, and for the worker
+// to stop its compiler: one that died on its own would pass for one that its kernel took down.
+inline constexpr std::array asks_to_stop{SIGTERM, SIGINT, SIGHUP};
 
 // Whether the user accepts a machine that offers no system-call filter.
 bool unconfined_allowed();

@@ -265,14 +265,18 @@ def test_a_device_that_cannot_be_had(toolchain: _core.Toolchain) -> None:
         _core.Worker("cuda", toolchain, _core.Limits())
 
 
-def test_a_worker_program_that_is_missing(toolchain: _core.Toolchain, tmp_path: Path) -> None:
-    missing = _core.Toolchain(
+def with_worker_program(toolchain: _core.Toolchain, program: Path) -> _core.Toolchain:
+    return _core.Toolchain(
         clang=toolchain.clang,
         clang_is_zig=toolchain.clang_is_zig,
         msl_include=toolchain.msl_include,
         cache=toolchain.cache,
-        sandbox=str(tmp_path / "nothing"),
+        sandbox=str(program),
     )
+
+
+def test_a_worker_program_that_is_missing(toolchain: _core.Toolchain, tmp_path: Path) -> None:
+    missing = with_worker_program(toolchain, tmp_path / "nothing")
     with pytest.raises(_core.DeviceUnavailable, match="nothing"):
         _core.Worker("cpu", missing, _core.Limits())
 
@@ -320,13 +324,7 @@ def test_a_signal_that_comes_while_a_worker_dies_is_not_lost(toolchain: _core.To
     # The channel is closed first, so that nobody asks for signals any more when this one comes.
     dying.write_text("#!/bin/sh\nexec 3>&-\nsleep 0.02\nkill -TERM $PPID\nkill -KILL $$\n")
     dying.chmod(0o755)
-    broken = _core.Toolchain(
-        clang=toolchain.clang,
-        clang_is_zig=toolchain.clang_is_zig,
-        msl_include=toolchain.msl_include,
-        cache=toolchain.cache,
-        sandbox=str(dying),
-    )
+    broken = with_worker_program(toolchain, dying)
     before = signal.signal(signal.SIGTERM, stop)
     try:
         with pytest.raises(AskedToStop):
