@@ -159,9 +159,9 @@ def _figures(gate: Gate) -> list[Line]:
         lines += wrapped(f"Phi: {phi} (geometric mean of achieved/ceiling)")
     confidence = next((row.interval.confidence for row in gate.held_out if row.interval), None)
     if confidence is not None:
-        processes = _processes(gate.in_distribution)
+        processes = gate.in_distribution.process_count
         held_out = [comparison for comparison in (gate.published, gate.drawn) if comparison is not None]
-        most = max((_processes(comparison) for comparison in held_out), default=processes)
+        most = max((comparison.process_count for comparison in held_out), default=processes)
         doubted = f" ({most} where a gain seemed lost)" if most > processes else ""
         lines += wrapped(
             f"ratio: reference time over kernel time, in pairs, {gate.in_distribution.cache} cache, in {processes} "
@@ -169,7 +169,3 @@ def _figures(gate: Gate) -> list[Line]:
             style="dim",
         )
     return lines
-
-
-def _processes(comparison: Comparison) -> int:
-    return max((len(row.processes) for row in comparison.configurations if row.compared), default=1)

@@ -150,12 +150,12 @@ def how_sure(comparison: Comparison) -> str:
     interval = comparison.interval
     assert interval is not None
     rows = [row for row in comparison.configurations if row.compared]
-    processes = max((len(row.processes) for row in rows), default=1)
     pairs = sum(row.pairs for row in rows)
     floors = [row.aa_floor for row in rows if row.aa_floor is not None]
     apart = f" A kernel measured against itself came out up to {share(max(floors))} apart." if floors else ""
     if floors and 1 + max(floors) > max(interval.ratio, 1 / interval.ratio):
         apart += " That is more than the gain: this machine was unsteady, a quiet one would be surer."
+    processes = comparison.process_count
     fresh = f"{processes} fresh processes" if processes > 1 else "one process"
     return (
         f"{100 * interval.confidence:.0f} % interval {span(interval)}, from {pairs} pairs at {len(rows)} "

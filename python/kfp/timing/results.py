@@ -137,6 +137,11 @@ class Comparison(Record):
         """Both kernels were right everywhere."""
         return self.interval is not None
 
+    @property
+    def process_count(self) -> int:
+        """In how many processes a configuration was measured, at most; 1 where none was."""
+        return max((len(row.processes) for row in self.configurations if row.compared), default=1)
+
     def __str__(self) -> str:
         from kfp.timing.tables import comparison_text
 
