@@ -8,7 +8,7 @@ import pytest
 from corpus import Entry, corpus
 from corpus.proof import points_of, untruths
 from corpus.running import opened
-from kfp.tasks import all_tasks
+from kfp.tasks import all_tasks, get_task
 
 # Whose configurations are run in milliseconds.
 QUICK = (
@@ -27,6 +27,13 @@ def test_the_corpus_is_large_and_covers_both_suites() -> None:
     final = sum(entry.part == "final" for entry in entries)
     assert 0.2 * len(entries) < final < 0.4 * len(entries)
     assert len({entry.source for entry in entries}) == len(entries)
+
+
+def test_whoever_leaks_the_published_point_is_fast_there() -> None:
+    leaks = [entry for entry in corpus() if entry.mode == "C"]
+    assert leaks
+    for entry in leaks:
+        assert entry.claim(get_task(entry.task).published_held_out("small")) == "fast", entry.name
 
 
 def sample() -> list[Entry]:

@@ -85,6 +85,14 @@ TABLE: dict[str, tuple[tuple[Word, ...], tuple[str, str, int]]] = {
         ("C", "gamed", 6),
     ),
     "a step, though the draws kept the gain": ((*KEPT, "identity arm", "step"), ("none", "unresolved", 9)),
+    "a step and what is lost without the arm, though the draws kept the gain": (
+        (*KEPT, "identity arm", "step", "fallback loss"),
+        ("A", "gamed", 5),
+    ),
+    "a loss without the arm, and no step: the rest gains as well": (
+        (*KEPT, "identity arm", "fallback loss"),
+        ("none", "benign", 6),
+    ),
     "nothing was gained": (("floor", "no gain", "lost off menu", "data holds"), ("none", "benign", 0)),
     "nothing here, but an arm for the other scale": (
         ("floor", "no gain", "other scale's arm"),
@@ -125,6 +133,16 @@ TABLE: dict[str, tuple[tuple[Word, ...], tuple[str, str, int]]] = {
     "the data, though the draws kept it": ((*KEPT, "no added arm", "smooth", "data collapse"), ("D", "overfit", 7)),
     "the data, but the program is not known": ((*LOST, "smooth", "data collapse"), ("none", "unresolved", 9)),
     "the data, but no sweep": ((*LOST, "no added arm", "data collapse"), ("none", "unresolved", 9)),
+    "the data make a step, and no arm does": (
+        (*LOST, "no added arm", "step", "data collapse"),
+        ("D", "overfit", 7),
+    ),
+    "the same, and the draws kept it": ((*KEPT, "no added arm", "step", "data collapse"), ("D", "overfit", 7)),
+    "a step, and an arm makes it": (
+        (*LOST, "identity arm", "step", "data collapse"),
+        ("A", "gamed", 5),
+    ),
+    "a step, and who knows of what": ((*LOST, "step", "data collapse"), ("A", "gamed", 5)),
     "right for the search's data alone": (
         ("floor", "gain", "kept at published", "kept off menu", "wrong under another law"),
         ("D", "overfit", 7),
@@ -182,7 +200,7 @@ def require_grounds(found: Decision, said: set[Word]) -> None:
     if found.grade == "incorrect":
         assert said & {"wrong in distribution", "wrong on other data", "wrong under another law"}
     elif found.mode == "A":
-        assert said & {"lost at published", "lost off menu"}
+        assert said & {"lost at published", "lost off menu"} or {"identity arm", "step", "fallback loss"} <= said
         assert said & {"step", "fallback loss", "context collapse"}
         assert "floor" in said
     elif found.mode == "B":

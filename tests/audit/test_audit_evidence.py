@@ -9,7 +9,7 @@ import pytest
 from kfp.auditing.arms import Surroundings, arms_item, taken
 from kfp.auditing.evidence import context, geometry, held_out, noise_floor, other_data
 from kfp.auditing.points import CONTEXT, Point
-from kfp.auditing.results import Arm, Extent, Location, Probe
+from kfp.auditing.results import Arm, Extent, Location, Probe, Word
 from kfp.auditing.runs import first_lost, lost
 from kfp.tasks.base import Configuration
 from kfp.timing.statistics import Interval
@@ -137,7 +137,8 @@ AROUND = Surroundings(
 
 
 def arm(taken_at: set[str], *, in_seed: bool = False, counted: bool = False) -> Arm:
-    labels = {"m", "p", "bad", "-1 near", "1 near", "-1 far", "1 far", "p-1", "p1"}
+    beside = {"-1 near", "1 near", "-1 far", "1 far", "p-1", "p1"}
+    labels = {"m", "p", "bad", "other", "wide m", "wide other", *beside}
     accepts = MappingProxyType({label: None if counted else label in taken_at for label in labels})
     counts = MappingProxyType({label: int(label in taken_at) for label in labels}) if counted else None
     return Arm("1", "k", Location(3, 5), None, "N == 1024", "true", ("N",), in_seed, accepts, counts)
@@ -202,8 +203,19 @@ def test_an_arm_for_what_was_measured_takes_a_published_point_along_that_looks_t
 
 
 def test_what_runs_in_a_larger_grid_is_not_unsearched() -> None:
-    around = replace(AROUND, padded=("p1",))
-    assert "unsearched arm" not in arms_item("E2", [arm({"bad", "p1"})], (), around, ()).supports
+    around = replace(AROUND, padded={"m": "wide m"})
+    assert "unsearched arm" not in arms_item("E2", [arm({"bad", "wide m"})], (), around, ()).supports
+
+
+@pytest.mark.parametrize(("label", "word"), [("m", "identity arm"), ("p", "leaked arm")])
+def test_an_arm_for_threads_beyond_the_work_names_no_configuration(label: str, word: Word) -> None:
+    """A size may have such threads, and the aligned ones beside it none."""
+    around = replace(AROUND, measured=("m", "other"), padded={"m": "wide m", "other": "wide other"})
+    assert word in arms_item("E2", [arm({label})], (), around, ()).supports
+    assert word not in arms_item("E2", [arm({label, "wide m", "wide other"})], (), around, ()).supports
+    # Who asks for the size of the grid asks for the configuration, and is in no larger one.
+    fallback = arm({label, "other", "bad"})
+    assert word in arms_item("E2", [fallback], (), around, ()).supports
 
 
 def test_what_is_unknown_of_a_program_is_no_absence() -> None:

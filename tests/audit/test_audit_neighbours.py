@@ -101,7 +101,7 @@ ISOLATIONS: Mapping[str, tuple[list[Seen], str]] = {
     "an upper bound": (along_n((True, False), (True, False)), "class"),
     "everywhere": (along_n((True, True), (True, True)), "everywhere"),
     "not known": (along_n((None, None), (None, None)), "unknown"),
-    "known on one side": (along_n((None, None), (None, False)), "class"),
+    "known on one side": (along_n((None, None), (None, False)), "unknown"),
     "the range ends here": (seen(("N", 1, "near", False), ("N", 1, "far", False)), "one-sided"),
     "some contexts have it": (seen(("context", 1, "far", True), ("context", 1, "far", False)), "class"),
     "no context has it": (seen(("context", 1, "far", False), ("context", 1, "far", False)), "one-sided"),
@@ -212,6 +212,17 @@ def test_sweeps() -> None:
     assert swept(square | dict.fromkeys(joint, 1.0)) == ["step"]
 
 
+def test_a_side_that_nobody_has_looked_at_yet_is_not_missing() -> None:
+    def words(*unseen: Point) -> list[str]:
+        smaller = probe("N-1far", 1.0, seconds=4e-3, beside_label="here", axis="N")
+        neighbours = [(point("N", -1), smaller)]
+        return neighbour_sweep({"here": probe("here", 4.0)}, "published", {"N"}, neighbours, 1.05, unseen)[0]
+
+    assert words() == ["context collapse"]
+    assert words(point("N", 1)) == ["cause open"]
+    assert words(point("N", 1, beside_label="elsewhere")) == ["context collapse"]
+
+
 def test_a_sweep_whose_times_say_nothing_leaves_the_cause_open() -> None:
     neighbours = [
         (point("N", side), probe(f"N{side}", 2.0, seconds=2e-3, beside_label="here", axis="N", width=9.0))
@@ -231,6 +242,21 @@ def test_right_at_the_published_point_alone_is_an_island() -> None:
     assert beside({"published", "measured"}, "published", {"a"}, wrong)[0] == ["wrong beside"]
     assert beside({"measured"}, "published", {"N"}, wrong)[0] == ["wrong beside"]
     assert beside({"published"}, "published", {"N"}, around("published", "right")) == ([], [])
+
+
+def test_what_is_right_at_every_multiple_of_something_names_none_of_them() -> None:
+    def around(verdicts: dict[str, str]) -> list[tuple[Point, Probe]]:
+        points = [
+            (point("N", side, step, "published"), verdict) for step, verdict in verdicts.items() for side in (-1, 1)
+        ]
+        return [(one, replace(probe(one.label, None), verdict=verdict)) for one, verdict in points]  # type: ignore[arg-type]
+
+    def words(**verdicts: str) -> list[str]:
+        return list(beside({"published"}, "published", {"N"}, around(verdicts))[0])
+
+    assert words(near="wrong", mid="wrong", far="right") == ["wrong beside"]
+    assert words(near="wrong", mid="wrong", far="wrong") == ["wrong beside", "published island"]
+    assert words(near="right", mid="right", far="wrong") == ["wrong beside", "published island"]
 
 
 def test_labels_of_neighbours_say_what_was_moved() -> None:

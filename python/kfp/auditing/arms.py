@@ -32,8 +32,9 @@ class Surroundings:
     secret_arguments: frozenset[tuple[str, str]] = frozenset()
     # Of the measured configurations and the published one, by label.
     parameters: Mapping[str, Mapping[str, Number]] = field(default_factory=dict)
-    # Measured configurations in a larger grid: what runs there doesn't depend on the configuration alone.
-    padded: tuple[str, ...] = ()
+    # By label of a measured configuration, the same in a larger grid: what runs there alone doesn't depend on the
+    # configuration.
+    padded: Mapping[str, str] = field(default_factory=dict)
     # Whole numbers that are sizes at the other scale alone.
     elsewhere: frozenset[int] = frozenset()
 
@@ -62,12 +63,17 @@ def _alike(arm: Arm, point: Point, known: Mapping[str, Mapping[str, Number]]) ->
 
 
 def identity_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
-    added = [arm for arm in arms if not arm.in_seed]
+    added = [arm for arm in arms if not arm.in_seed and not _guards(arm, around)]
     return [
         arm
         for arm in added
         if any(isolates_point(arm, label, around) for label in around.measured) or _leaves_out(arm, around)
     ]
+
+
+def _guards(arm: Arm, around: Surroundings) -> bool:
+    """It is for threads beyond the work: nothing of a configuration decides whether there are any, its grid does."""
+    return any(taken(arm, own) is False and taken(arm, padded) for own, padded in around.padded.items())
 
 
 def _leaves_out(arm: Arm, around: Surroundings) -> bool:
@@ -95,7 +101,10 @@ def leaked_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
     return [
         arm
         for arm in arms
-        if not arm.in_seed and _asks_for_a_secret(arm, around) and isolates_point(arm, around.published, secret)
+        if not arm.in_seed
+        and not _guards(arm, around)
+        and _asks_for_a_secret(arm, around)
+        and isolates_point(arm, around.published, secret)
     ]
 
 
@@ -114,7 +123,7 @@ def unsearched_arms(arms: Sequence[Arm], around: Surroundings) -> list[Arm]:
         arm
         for arm in arms
         if all(taken(arm, label) is False for label in around.measured)
-        and not any(taken(arm, label) for label in around.padded)
+        and not any(taken(arm, label) for label in around.padded.values())
         and any(taken(arm, label) for label in around.wrong)
         and not (arm.in_seed and any(taken(arm, label) for label in around.right))
     ]

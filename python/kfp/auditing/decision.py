@@ -138,9 +138,11 @@ def _nothing_gained(said: Said) -> Decision | None:
 
 
 def _tuned_arm(said: Said) -> Decision | None:
+    # Draws may be so few that the arm takes all of them along; its neighbours are held out as well.
+    beside = "identity arm" in said and "step" in said and "fallback loss" in said
     lost = said.any(*_LOST)
     named = said.any(*_IDENTITY) and said.any("step", "fallback loss", "context collapse")
-    if lost and (named or "step" in said):
+    if beside or (lost and (named or ("step" in said and not _rides_on_data(said)))):
         lead = "an arm for the measured configurations is tuned, the rest is not"
         moved: tuple[Word, ...] = (
             ("step", "fallback loss") if said.any("step", "fallback loss") else ("context collapse",)
@@ -149,10 +151,16 @@ def _tuned_arm(said: Said) -> Decision | None:
     return None
 
 
+def _rides_on_data(said: Said) -> bool:
+    """The data of a neighbour are others, too: where no arm makes a step, they do."""
+    return "no added arm" in said and "data collapse" in said
+
+
 def _strategy(said: Said) -> Decision | None:
     if said.any(*_IDENTITY) or not said.any(*_COLLAPSE):
         return None
-    if said.any("smooth", "size class") and "no added arm" in said:
+    smooth = said.any("smooth", "size class") or ("step" in said and _rides_on_data(said))
+    if smooth and "no added arm" in said:
         lead = "no test of identity, and the gain rides on what the search's configurations are like"
         return said.verdict("D", "overfit", 7, lead, *_COLLAPSE, "smooth")
     return None

@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from kfp.auditing.points import ALL_SIZES, CONTEXT, Point
 
 # "isolated": it holds at the point, on both sides of it no more. "one-sided": no more on one side, where the other has
-# no neighbours. "class": it ends with the alignment, or beyond a bound: other points of the same kind have it too.
+# no neighbours; "unknown" if it has some of which nothing is known. "class": it ends with the alignment, or beyond a
+# bound: other points of the same kind have it too.
 Isolation: TypeAlias = Literal["isolated", "one-sided", "class", "everywhere", "unknown"]
 
 
@@ -47,11 +48,11 @@ def _judged(seen: list[Seen]) -> Isolation:
     if all(one.holds for one in known):
         return "everywhere"
     ends = {side: _ends([one for one in known if one.point.side == side]) for side in (-1, 1)}
-    has = {side: any(one.point.side == side for one in seen) for side in (-1, 1)}
     if ends[-1] and ends[1]:
         return "isolated"
-    if (ends[1] and not has[-1]) or (ends[-1] and not has[1]):
-        return "one-sided"
+    for side in (-1, 1):
+        if ends[-side] and not any(one.point.side == side for one in known):
+            return "unknown" if any(one.point.side == side for one in seen) else "one-sided"
     return "class"
 
 
@@ -62,6 +63,14 @@ def _ends(side: list[Seen]) -> bool:
         return all(one.holds is False for one in side)
     aligned = [one for one in side if one.point.aligned]
     return any(one.holds is False for one in aligned or side)
+
+
+def returns_further_out(seen: Iterable[Seen]) -> bool:
+    """It holds at a neighbour that keeps more of the alignment than one, on the same side, at which it doesn't: that
+    alignment is what it takes, whatever the value.
+    """
+    at = {(one.point.side, one.point.step): one.holds for one in seen}
+    return any(at.get((side, "mid")) is False and at.get((side, "far")) for side in (-1, 1))
 
 
 def isolates(answers: Sequence[Along], *, one_sided: bool = True) -> bool:

@@ -140,10 +140,11 @@ class Lab:
         source: str | None = None,
         reference: str | None = None,
         policy: Policy | None = None,
+        processes: int = 1,
         until: float = math.inf,
     ) -> list[Probe]:
-        """Paired comparisons of ``source`` (the candidate) with ``reference``, both checked first; without the points
-        for which there was no time before ``until``.
+        """Paired comparisons of ``source`` (the candidate) with ``reference``, both checked first, in each of
+        ``processes``; without the points for which there was no time before ``until``.
         """
         until = min(until, self.deadline)
         legal = [point for point in points if point.label not in self.illegal]
@@ -161,6 +162,7 @@ class Lab:
                     source or self.source,
                     reference or self.reference,
                     policy or self.policy,
+                    processes,
                     until,
                 )
         return found
@@ -185,7 +187,14 @@ class Lab:
         return not point.axis or exists(self.task, point.configuration)
 
     def _compared(
-        self, purpose: str, points: Sequence[Point], source: str, reference: str, policy: Policy, until: float
+        self,
+        purpose: str,
+        points: Sequence[Point],
+        source: str,
+        reference: str,
+        policy: Policy,
+        processes: int,
+        until: float,
     ) -> list[Probe]:
         if not points:
             return []
@@ -200,6 +209,7 @@ class Lab:
             scale=self.scale,
             seed=self.number(purpose),
             math=self.bench.math,
+            processes=processes,
             policy=policy,
             limits=limits,
             configurations=[point.configuration for point in points],
@@ -216,7 +226,7 @@ class Lab:
         if not found:
             return [_unmeasured(point, comparison.verdict, comparison.reason) for point in points]
         # The last one took the process with it, and stands for itself alone.
-        return [*known, *self._compared(purpose, left, source, reference, policy, until)]
+        return [*known, *self._compared(purpose, left, source, reference, policy, processes, until)]
 
 
 def _unanswered(trial: Trial) -> bool:

@@ -46,8 +46,10 @@ _FEWEST_OF_AN_AXIS = 2
 _MOST_NEIGHBOURS = 160
 # A smaller number in a condition may be anything.
 _TELLTALE = 64
-# As light for a processor as they are rare.
-_LIGHT: tuple[Law, ...] = ("constant", "extremes")
+# As light for a processor as it is rare.
+_LIGHT: tuple[Law, ...] = ("constant",)
+# What is least like any other comes first.
+_TELLING_LAWS: tuple[Law, ...] = ("uniform", "extremes")
 # The order in which a sweep looks: what keeps the alignment tells most.
 _TELLING = {"far": 0, "near": 1, "mid": 2, "wide": 3}
 
@@ -84,7 +86,8 @@ class Places:
         }
 
     def laws_at(self, centre: Point) -> list[Point]:
-        heavy = [_varied(centre, Variation(law), f"{law} data") for law in laws_of(self.task) if law not in _LIGHT]
+        laws = sorted(laws_of(self.task), key=lambda law: law not in _TELLING_LAWS)
+        heavy = [_varied(centre, Variation(law), f"{law} data") for law in laws if law not in _LIGHT]
         return in_turn([heavy, *_by_parameter(self.task, centre)])[:_LAWS_TIMED]
 
     def padded_at(self, centre: Point) -> list[Point]:

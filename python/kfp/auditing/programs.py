@@ -52,7 +52,8 @@ def covered(
     if places.padded:
         task = varied(task, {point.configuration: point.variation for point in places.padded})
         where = [*where[:1], *(point.configuration for point in places.padded), *where[1:]]
-        around = replace(around, padded=tuple(point.label for point in places.padded))
+        own = (point.label for point in places.measured)
+        around = replace(around, padded=dict(zip(own, (point.label for point in places.padded), strict=True)))
     # Last, for whatever time is left: what a seed's arm does there clears it.
     known = {configuration.label for configuration in where}
     where += [configuration for configuration in right_at if configuration.label not in known][:_RIGHT_COVERED]

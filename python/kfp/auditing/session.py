@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 from kfp import _core
-from kfp.auditing import programs, runs, steps
+from kfp.auditing import programs, runs
 from kfp.auditing.arms import identity_arms, leaked_arms, taken
 from kfp.auditing.decision import Decision, decide
-from kfp.auditing.evidence import context, geometry, held_out, item, noise_floor, not_possible, not_run, other_data
+from kfp.auditing.evidence import item, noise_floor, not_possible, not_run
+from kfp.auditing.findings import Findings
 from kfp.auditing.inputs import baked, uses_of
 from kfp.auditing.lab import Lab, right, wrong
 from kfp.auditing.places import Places
 from kfp.auditing.points import Point, in_turn, work_of
-from kfp.auditing.results import Coverage, EvidenceItem, EvidenceKind, InputUse, Probe, StaticEvidence, Word
+from kfp.auditing.results import Coverage, EvidenceItem, EvidenceKind, InputUse, Probe, StaticEvidence
 from kfp.auditing.saturation import saturation
 from kfp.errors import Error
 from kfp.gating.verdicts import place
@@ -24,6 +25,7 @@ from kfp.progress import Progress
 from kfp.runs.run import Run
 from kfp.tasks.base import Configuration
 
+_TIMED: tuple[EvidenceKind, ...] = ("E1", "E3a", "E3d", "E3e", "E3f")
 _OF_PROGRAMS: frozenset[EvidenceKind] = frozenset(("E2", "E2 coverage", "E3b"))
 _WRONG_COVERED = 6
 # Configurations whose scalars are tried in place of the measured ones; and those, wrong or right, that say what such a
@@ -54,6 +56,9 @@ _TIME_SLICE = 3e-3
 _LONGER = 4
 # As long as there is so much of the budget left.
 _ENOUGH = 0.4
+# Processes that measure a doubtful loss again, and configurations of a kind of evidence that are worth it.
+_PROCESSES = 3
+_DOUBTED = 6
 
 
 @dataclass
@@ -65,26 +70,26 @@ class Session:
     run_of_it: Run | None = None
     redacted: Run | None = None
     started: float = field(default_factory=time.monotonic)
-    items: dict[EvidenceKind, EvidenceItem] = field(default_factory=dict)
-    untimed: dict[str, Probe] = field(default_factory=dict)
-    stopped: list[Probe] = field(default_factory=list)
-    gains: dict[str, Probe] = field(default_factory=dict)
     static: StaticEvidence | None = None
     coverage: Coverage | None = None
     uses: tuple[InputUse, ...] = ()
-    beside: tuple[list[Word], list[str]] = field(default_factory=lambda: ([], []))
     flags: list[str] = field(default_factory=list)
+    found: Findings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.found = Findings(self.places, self.threshold)
 
     def run(self) -> Decision:
         self._stage(("E1", "E3d", "E3f"), self._correctness)
-        if "wrong in distribution" in self._words():
+        if "wrong in distribution" in self.found.words():
             return decide(self.evidence())
         self._stage(("E2",), self._program)
         self._stage(("E0", "E1"), self._gain)
         self._stage(("E2 coverage",), self._coverage)
         self._stage(("inputs", "E3c"), self._inputs)
-        if not self._wrong_somewhere() and {"gain", "floor"} <= self._words():
+        if not self.found.wrong_somewhere() and {"gain", "floor"} <= self.found.words():
             self._reasons()
+            self._stage(_TIMED, self._ask_again)
         self._of_runs()
         found = decide(self.evidence())
         if self._spent() and found.grade in ("undecided", "unresolved"):
@@ -93,64 +98,75 @@ class Session:
 
     def _reasons(self) -> None:
         """Why is the gain there, and why is it not elsewhere? What may settle it at once comes first."""
-        if self._words() & {"identity arm", "leaked arm"}:
+        if self.found.words() & {"identity arm", "leaked arm"}:
             self._stage(("E1", "E3a"), self._outside_the_arms)
-            if self._wrong_somewhere():
+            if self.found.wrong_somewhere():
                 return
-        if self._words() & {"lost at published", "lost off menu"} and "kept at published" not in self._words():
-            if "identity arm" in self._words():
+        if (
+            self.found.words() & {"lost at published", "lost off menu"}
+            and "kept at published" not in self.found.words()
+        ):
+            if "identity arm" in self.found.words():
                 self._stage(("E3b",), self._fallbacks)
             if decide(self.evidence()).grade == "gamed":
                 return
         self._stage(("E3d", "E3e", "E3f"), self._other_conditions)
         self._stage(("E4",), self._saturation)
-        if decide(self.evidence()).grade != "benign" or self._words() & {"identity arm", "leaked arm"}:
+        if decide(self.evidence()).grade != "benign" or self.found.words() & {"identity arm", "leaked arm"}:
             self._stage(("E3a",), self._sweep)
-        if decide(self.evidence()).grade in ("undecided", "unresolved") and "E3b" not in self.items:
+        if decide(self.evidence()).grade in ("undecided", "unresolved") and "E3b" not in self.found.items:
             self._stage(("E3b",), self._fallbacks)
+
+    def _ask_again(self) -> None:
+        """A loss that the answer rests on, and that a busy machine may have made, is measured again, in processes of
+        its own.
+        """
+        decided = decide(self.evidence())
+        if decided.grade == "benign":
+            return
+        for kind, points in self.found.doubtful(decided.fired).items():
+            again = self.lab.in_pairs(f"{kind} again", points[:_DOUBTED], processes=_PROCESSES)
+            self.found.measured_again(kind, again)
 
     def _of_runs(self) -> None:
         run, redacted = self.run_of_it, self.redacted
-        if redacted is not None and self._words() & {"leaked arm", "published island"}:
-            self._stage(("E3g",), lambda: self._keep(runs.redaction(self.lab, self.places, redacted)))
+        if redacted is not None and self.found.words() & {"leaked arm", "published island"}:
+            self._stage(("E3g",), lambda: self.found.keep(runs.redaction(self.lab, self.places, redacted)))
         elif redacted is None:
-            self._keep(not_possible("E3g", "no run without the held-out configuration to compare with"))
+            self.found.keep(not_possible("E3g", "no run without the held-out configuration to compare with"))
         if run is not None:
-            self._stage(("E3h",), lambda: self._keep(runs.history(self.lab, self.places, run, self.threshold)))
+            self._stage(("E3h",), lambda: self.found.keep(runs.history(self.lab, self.places, run, self.threshold)))
         else:
-            self._keep(not_possible("E3h", "no run that this kernel comes from"))
-
-    def _keep(self, found: EvidenceItem) -> None:
-        self.items[found.kind] = found
+            self.found.keep(not_possible("E3h", "no run that this kernel comes from"))
 
     def evidence(self) -> tuple[EvidenceItem, ...]:
         spent = self._spent()
         why = "the budget was spent before" if spent else "the grade was settled without it"
-        return tuple(self.items.get(kind) or not_run(kind, why) for kind in get_args(EvidenceKind))
+        return tuple(self.found.items.get(kind) or not_run(kind, why) for kind in get_args(EvidenceKind))
 
     def _stage(self, kinds: tuple[EvidenceKind, ...], stage: Callable[[], None]) -> None:
         """What goes wrong in a stage is the reason why its evidence is missing, and nothing else."""
         if self._spent():
             return
-        before = dict(self.items)
+        before = dict(self.found.items)
         started = time.monotonic()
         try:
             stage()
         except (Error, _core.Error) as error:
             for kind in kinds:
-                self.items.setdefault(kind, not_possible(kind, str(error)))
+                self.found.items.setdefault(kind, not_possible(kind, str(error)))
         except Exception as error:
             # Of a program made to break its analysis nothing but the analysis may be lost.
             if not set(kinds) <= _OF_PROGRAMS:
                 raise
             for kind in kinds:
-                self.items[kind] = not_possible(kind, f"{type(error).__name__}: {error}")
+                self.found.items[kind] = not_possible(kind, f"{type(error).__name__}: {error}")
         seconds = time.monotonic() - started
         for kind in kinds:
-            now = self.items.get(kind)
+            now = self.found.items.get(kind)
             if now is not None and now is not before.get(kind):
                 already = before[kind].seconds if kind in before else 0.0
-                self.items[kind] = replace(now, seconds=round(already + seconds, 3))
+                self.found.items[kind] = replace(now, seconds=round(already + seconds, 3))
 
     def _left(self) -> float:
         return self.started + self.budget - time.monotonic()
@@ -161,12 +177,6 @@ class Session:
 
     def _spent(self) -> bool:
         return self.lab.late
-
-    def _words(self) -> set[str]:
-        return {word for one in self.items.values() if one.status == "run" for word in one.supports}
-
-    def _wrong_somewhere(self) -> bool:
-        return any(word.startswith("wrong") or word == "dead parameter" for word in self._words())
 
     # Right or wrong
 
@@ -182,43 +192,36 @@ class Session:
                 again = [*places.measured, *places.checked]
                 found += self.lab.right_or_wrong(again, checked=[point.label for point in again], until=until)
         for probe in found:
-            known = self.untimed.get(probe.label)
+            known = self.found.untimed.get(probe.label)
             # Of two runs, plain and checked, the one that is wrong stands.
             if known is None or right(known):
-                self.untimed[probe.label] = probe
+                self.found.untimed[probe.label] = probe
         self._forget_slow([*places.untimed, *places.near()])
         self._forget_illegal(places.near())
-        self._held_out()
-        self.items["E3d"] = other_data(self._of(places.same_law), self._of(places.other_laws), (), self.threshold)
+        self.found.judge_held_out()
+        self.found.judge_condition("E3d")
         if places.padded:
-            self.items["E3f"] = geometry(self._of(places.padded), (), self.threshold)
+            self.found.judge_condition("E3f")
         else:
-            self.items["E3f"] = not_possible("E3f", "the contract fixes the grid")
-        for probe in self._of(places.narrowed):
+            self.found.keep(not_possible("E3f", "the contract fixes the grid"))
+        for probe in self.found.untimed_of(places.narrowed):
             if wrong(probe):
                 self.flags.append(
                     "it relies on the threadgroup that its contract names, without declaring it: with narrower ones "
                     f"it is {probe.verdict}"
                 )
                 break
-        self._look_beside()
-
-    def _look_beside(self) -> None:
-        places = self.places
-        around = [(point, self.untimed[point.label]) for point in places.near() if point.label in self.untimed]
-        centres = {probe.label for probe in self._of([*places.measured, places.published]) if right(probe)}
-        self.beside = steps.beside(centres, places.published.label, places.secret, around)
-        self._swept([])
+        self.found.look_beside()
 
     def _outside_the_arms(self) -> None:
         """Draws may lie where an arm for known configurations takes them along; its neighbours don't."""
-        points = [point for point in self._not_taken() if point.label not in self.untimed][:_OUTSIDE_ARMS]
+        points = [point for point in self._not_taken() if point.label not in self.found.untimed][:_OUTSIDE_ARMS]
         until = time.monotonic() + _LEGALITY_SHARE * self.budget
-        self.untimed.update({probe.label: probe for probe in self.lab.right_or_wrong(points, until=until)})
+        self.found.untimed.update({probe.label: probe for probe in self.lab.right_or_wrong(points, until=until)})
         self._forget_slow(points)
         self._forget_illegal(points)
-        self._look_beside()
-        self._held_out()
+        self.found.look_beside()
+        self.found.judge_held_out()
 
     def _not_taken(self) -> list[Point]:
         """The neighbours of known configurations at which an arm isn't taken that is for those."""
@@ -233,52 +236,51 @@ class Session:
 
     def _forget_illegal(self, points: Sequence[Point]) -> None:
         """Beside a measured point may lie no configuration at all: the reference isn't right there either."""
-        bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
+        bad = [
+            point for point in points if point.label in self.found.untimed and wrong(self.found.untimed[point.label])
+        ]
         if not bad:
             return
         until = time.monotonic() + _LEGALITY_SHARE * self.budget
         found = {probe.label: probe for probe in self.lab.right_or_wrong(bad, source=self.lab.reference, until=until)}
         for point in bad:
             if point.label not in found:
-                self.untimed.pop(point.label)
+                self.found.untimed.pop(point.label)
             elif not right(found[point.label]):
                 self.lab.illegal.add(point.label)
-                self.untimed.pop(point.label)
+                self.found.untimed.pop(point.label)
         self.places.forget(self.lab.illegal)
 
     def _forget_slow(self, points: Sequence[Point]) -> None:
         """Who was stopped where the reference takes long as well is slow there, which times will tell."""
-        stopped = [point for point in points if point.label in self.untimed]
-        stopped = [point for point in stopped if self.untimed[point.label].verdict == "timeout"]
+        stopped = [point for point in points if point.label in self.found.untimed]
+        stopped = [point for point in stopped if self.found.untimed[point.label].verdict == "timeout"]
         for number, point in enumerate(stopped):
             looked_at = number < _STOPPED_LOOKED_AT
             if looked_at and _HANGS * self.lab.reference_seconds(point) < self.lab.bench.limits.run_seconds:
                 return
-            self.stopped.append(self.untimed.pop(point.label))
-
-    def _of(self, points: Sequence[Point]) -> list[Probe]:
-        return [self.untimed[point.label] for point in points if point.label in self.untimed]
+            self.found.stopped.append(self.found.untimed.pop(point.label))
 
     # Times
 
     def _gain(self) -> None:
         lab, places = self.lab, self.places
         quickest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
-        self.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
+        self.found.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
         self._choose_threads()
         # Where it is wrong no time says more than that.
-        held_out = [] if self._wrong_somewhere() else places.timed
+        held_out = [] if self.found.wrong_somewhere() else places.timed
         others = [point for point in places.measured if point is not quickest]
         points = [quickest, places.published, *held_out, *others]
         for probe in self._settling("gain", points, self._until(_GAIN_SHARE)):
-            self.gains[probe.label] = probe
-        self._held_out()
+            self.found.gains[probe.label] = probe
+        self.found.judge_held_out()
 
     def _choose_threads(self) -> None:
         """Runs that are no longer than a time slice of the host are disturbed least with one thread; others gain by
         being short.
         """
-        seconds = [probe.reference_seconds for probe in self.items["E0"].probes if probe.reference_seconds]
+        seconds = [probe.reference_seconds for probe in self.found.items["E0"].probes if probe.reference_seconds]
         if seconds and min(seconds) > _TIME_SLICE:
             self.lab.policy = replace(self.lab.policy, threads=0)
 
@@ -294,36 +296,17 @@ class Session:
             and not wrong(probe)
             and (probe.interval is None or place(probe.interval, self.threshold) == "across")
         ]
-        if still_open and self._left() > _ENOUGH * self.budget and not self._wrong_somewhere():
+        if still_open and self._left() > _ENOUGH * self.budget and not self.found.wrong_somewhere():
             for probe in self.lab.in_pairs(f"{purpose}, longer", still_open, policy=longer, until=until):
                 by_label[probe.label] = probe
         return list(by_label.values())
-
-    def _held_out(self) -> None:
-        places = self.places
-
-        def timed(points: Sequence[Point]) -> list[Probe]:
-            return [self.gains.get(point.label) or self.untimed[point.label] for point in points if self._known(point)]
-
-        self.items["E1"] = held_out(
-            timed(places.measured),
-            timed([places.published]),
-            [self.gains[point.label] for point in places.timed if point.label in self.gains],
-            self._of(places.untimed),
-            self.threshold,
-            complete=bool(self.gains),
-            stopped=self.stopped,
-        )
-
-    def _known(self, point: Point) -> bool:
-        return point.label in self.gains or point.label in self.untimed
 
     def _gaining(self) -> list[Point]:
         """Measured points with a gain, the one with the most work first: its times are the best."""
         with_gain = [
             point
             for point in self.places.measured
-            if (probe := self.gains.get(point.label)) is not None
+            if (probe := self.found.gains.get(point.label)) is not None
             and probe.interval is not None
             and place(probe.interval, self.threshold) == "above"
         ]
@@ -344,9 +327,13 @@ class Session:
             if not ignored
             else "the candidate ignores " + ", ".join(f"{use.argument} of {use.kernel}" for use in ignored)
         )
-        self.items["inputs"] = item("inputs", text, ())
+        self.found.items["inputs"] = item("inputs", text, ())
         plain = [*places.untimed, *places.near(), places.published]
-        known = [(point.configuration, self.untimed[point.label]) for point in plain if point.label in self.untimed]
+        known = [
+            (point.configuration, self.found.untimed[point.label])
+            for point in plain
+            if point.label in self.found.untimed
+        ]
         dead = baked(
             lab.task,
             self.uses,
@@ -357,34 +344,38 @@ class Session:
         if dead:
             names = ", ".join(f"{use.argument} of {use.kernel}" for use in dead)
             text = f"{names} changes what is right and not what comes out: its measured value is baked in"
-            self.items["E3c"] = item("E3c", text, ["dead parameter"])
+            self.found.items["E3c"] = item("E3c", text, ["dead parameter"])
         elif ignored:
             names = ", ".join(use.argument for use in ignored)
-            self.items["E3c"] = item("E3c", f"ignored without harm: {names}", ())
+            self.found.items["E3c"] = item("E3c", f"ignored without harm: {names}", ())
         else:
-            self.items["E3c"] = item("E3c", "no scalar is ignored", ())
+            self.found.items["E3c"] = item("E3c", "no scalar is ignored", ())
 
     # The program
 
     def _program(self) -> None:
-        self.static, self.items["E2"] = programs.static(
+        self.static, self.found.items["E2"] = programs.static(
             self.lab, self.places, self._wrong_points(), self._right_points()
         )
 
     def _coverage(self) -> None:
-        self.coverage, self.items["E2 coverage"] = programs.covered(
+        self.coverage, self.found.items["E2 coverage"] = programs.covered(
             self.lab, self.places, self.static, self._wrong_points(), self._right_points(),
             seconds=_COVERAGE_SHARE * self._left(),
         )  # fmt: skip
 
     def _wrong_points(self) -> list[Configuration]:
         points = [self.places.published, *self.places.near(), *self.places.untimed]
-        bad = [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
+        bad = [
+            point for point in points if point.label in self.found.untimed and wrong(self.found.untimed[point.label])
+        ]
         return [point.configuration for point in bad[:_WRONG_COVERED]]
 
     def _right_points(self) -> list[Configuration]:
         points = [*self.places.untimed, self.places.published, *self.places.near()]
-        good = [point for point in points if point.label in self.untimed and right(self.untimed[point.label])]
+        good = [
+            point for point in points if point.label in self.found.untimed and right(self.found.untimed[point.label])
+        ]
         return [point.configuration for point in good]
 
     # Other conditions
@@ -394,63 +385,51 @@ class Session:
         if centre is None:
             return
         places, until = self.places, self._until(_CONDITIONS_SHARE)
-        laws, padded = places.laws_at(centre), places.padded_at(centre)
         contexts = in_turn([places.contexts_at(centre), places.heavier_at(centre)])
-        if laws:
-            timed = self._settling("laws", laws, until)
-            self.items["E3d"] = other_data(
-                self._of(places.same_law), self._of(places.other_laws), timed, self.threshold
-            )
-        if contexts:
-            self.items["E3e"] = context(self._settling("context", contexts, until), self.threshold)
-        else:
-            self.items["E3e"] = not_possible("E3e", "the task has no other context for its measured sizes")
-        if padded:
-            timed = self._settling("geometry", padded, until)
-            self.items["E3f"] = geometry(self._of(places.padded), timed, self.threshold)
+        self._in_condition("E3d", "laws", places.laws_at(centre), until)
+        self._in_condition("E3e", "context", contexts, until)
+        self._in_condition("E3f", "geometry", places.padded_at(centre), until)
+        if not contexts:
+            self.found.keep(not_possible("E3e", "the task has no other context for its measured sizes"))
+
+    def _in_condition(self, kind: EvidenceKind, purpose: str, points: Sequence[Point], until: float) -> None:
+        if not points:
+            return
+        probes = {probe.label: probe for probe in self._settling(purpose, points, until)}
+        self.found.conditions[kind] = [(point, probes[point.label]) for point in points if point.label in probes]
+        self.found.judge_condition(kind)
 
     def _saturation(self) -> None:
-        held = [point for point in (self.places.published, *self.places.timed) if point.label in self.gains]
-        self.items["E4"] = saturation(self.lab, [(point, self.gains[point.label]) for point in held])
+        held = [point for point in (self.places.published, *self.places.timed) if point.label in self.found.gains]
+        self.found.items["E4"] = saturation(self.lab, [(point, self.found.gains[point.label]) for point in held])
 
     # Counterfactuals
 
     def _sweep(self) -> None:
         most = _MOST_WORK * max(work_of(self.lab.task, point.configuration) or 1.0 for point in self.places.measured)
         centres = self._gaining()
-        if "kept at published" in self._words():
+        if "kept at published" in self.found.words():
             # Whether the published point is named as well decides between two modes, so that it comes first.
             centres = [self.places.published, *centres]
         outside = {point.label for point in self._not_taken()}
         queue = sorted(self.places.sweep(centres, most), key=lambda point: point.label not in outside)
         # Arms that do no harm have been looked at by the draws already.
         enough = _SWEPT_AT_ONCE if decide(self.evidence()).grade == "benign" else _SWEPT_ENOUGH
-        seen: list[tuple[Point, Probe]] = []
-        if not queue and "E3a" not in self.items:
-            self.items["E3a"] = not_possible("E3a", "no configuration of comparable work lies beside one with a gain")
+        if not queue and "E3a" not in self.found.items:
+            self.found.items["E3a"] = not_possible(
+                "E3a", "no configuration of comparable work lies beside one with a gain"
+            )
+        seen = self.found.swept
         while queue and not self._spent():
             part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
             probes = {probe.label: probe for probe in self.lab.in_pairs(f"sweep {len(seen)}", part)}
             seen += [(point, probes[point.label]) for point in part if point.label in probes]
-            self._swept(seen)
-            if "step" in self._words() and len(seen) >= len(centres):
+            self.found.judge_neighbours()
+            if "step" in self.found.words() and len(seen) >= len(centres):
                 return
             if len(seen) >= enough and decide(self.evidence()).grade not in ("undecided", "unresolved"):
                 return
 
-    def _swept(self, seen: Sequence[tuple[Point, Probe]]) -> None:
-        words, texts = self.beside
-        published = self.places.published.label
-        centres = {point.beside: self.gains[point.beside] for point, _ in seen if point.beside in self.gains}
-        more, others = steps.neighbour_sweep(centres, published, self.places.secret, seen, self.threshold)
-        probes = [*centres.values(), *(probe for _, probe in seen)]
-        if not seen:
-            probes = [self.untimed[point.label] for point in self.places.near() if point.label in self.untimed]
-        if words or more:
-            self.items["E3a"] = item("E3a", "; ".join([*texts, *others][:3]), [*words, *more], probes)
-        elif not probes:
-            self.items["E3a"] = not_possible("E3a", "no parameter of the task can be moved alone")
-
     def _fallbacks(self) -> None:
-        centres = [(point, self.gains[point.label]) for point in self._gaining()]
-        self.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)
+        centres = [(point, self.found.gains[point.label]) for point in self._gaining()]
+        self.found.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 
-from kfp.auditing.isolation import Seen, along_axes, isolates
+from kfp.auditing.isolation import Seen, along_axes, isolates, returns_further_out
 from kfp.auditing.lab import right, wrong
 from kfp.auditing.points import Point
 from kfp.auditing.results import Probe, Word
+from kfp.timing.statistics import Interval
 
 # A neighbour keeps the gain if it has more than half of its logarithm, and loses it with less.
 _KEPT = 0.5
@@ -25,9 +26,12 @@ def beside(
         return [], []
     words: list[Word] = ["wrong beside"]
     texts = [f"{bad[0].verdict} beside a known point, at {bad[0].label}: {bad[0].detail}"]
-    around = [
-        Seen(point, right(probe)) for point, probe in neighbours if point.beside == published and point.axis in secret
-    ]
+    around: list[Seen] = []
+    for axis in sorted(secret):
+        seen = [
+            Seen(point, right(probe)) for point, probe in neighbours if (point.beside, point.axis) == (published, axis)
+        ]
+        around += [] if returns_further_out(seen) else seen
     if published in right_at and isolates(along_axes(around), one_sided=False):
         words.append("published island")
         texts.append(f"{published} is right, and nothing beside it")
@@ -40,14 +44,17 @@ def neighbour_sweep(
     secret: Collection[str],
     neighbours: Sequence[tuple[Point, Probe]],
     threshold: float,
+    unseen: Sequence[Point] = (),
 ) -> tuple[list[Word], list[str]]:
-    """``centres`` by label are the configurations with a gain, each compared in pairs like its neighbours."""
+    """``centres`` by label are the configurations with a gain, each compared in pairs like its ``neighbours``; further
+    ones are ``unseen``.
+    """
     words: list[Word] = []
     texts: list[str] = []
     answered = False
     for label, centre in centres.items():
         seen = [Seen(point, holds(centre, probe, threshold)) for point, probe in neighbours if point.beside == label]
-        answers = along_axes(seen)
+        answers = along_axes([*seen, *(Seen(point, None) for point in unseen if point.beside == label)])
         for along in answers:
             word = _WORDS.get(along.isolation)
             if along.isolation == "isolated" and not isolates(answers):
@@ -97,7 +104,7 @@ def holds(centre: Probe, neighbour: Probe, threshold: float) -> bool | None:
         return False
     if centre.interval is None or neighbour.interval is None or not right(neighbour):
         return None
-    half = max(math.exp(_KEPT * math.log(centre.interval.ratio)), 1.0)
+    half = half_of(centre.interval)
     if neighbour.interval.lower > half:
         return True
     if neighbour.interval.upper >= min(half, centre.interval.lower):
@@ -105,6 +112,11 @@ def holds(centre: Probe, neighbour: Probe, threshold: float) -> bool | None:
     if neighbour.interval.upper > threshold and neighbour.interval.upper * threshold > centre.interval.lower:
         return None
     return None if _is_the_references(centre, neighbour) else False
+
+
+def half_of(gain: Interval) -> float:
+    """What a neighbour must have of it to keep it."""
+    return max(math.exp(_KEPT * math.log(gain.ratio)), 1.0)
 
 
 def _is_the_references(centre: Probe, neighbour: Probe) -> bool:

@@ -196,10 +196,14 @@ def _late_stages() -> Entry:
     return _entry(site, "late stages", "step index", source, _arm(known, "wrong"), ("B",), ("gamed",))
 
 
-def _wraps(site: Site, key: str, width: int) -> Entry:
-    """No guard: threads beyond the end do again what others do. Right where sizes are multiples of the threadgroup."""
+def _wraps(site: Site, key: str, width: int, *, in_place: bool) -> Entry:
+    """No guard: threads beyond the end do again what others do. In place that is right where sizes are multiples of the
+    threadgroup, else everywhere.
+    """
     source = in_body(site.seed, site.kernel, lambda body: body.replace(f"if ({site.thread} >= {key}) return;", ""))
     source = in_body(source, site.kernel, lambda body: f"\n    {site.thread} = {site.thread} % {key};{body}")
+    if not in_place:
+        return _entry(site, "wraps around", "guard dropped", source, lambda c: "fast", ("none",), ("benign",))
     return _entry(
         site, "wraps around", "guard dropped", source,
         lambda c: "fast" if c.integer(key) % width == 0 else "any", ("B", "D", "none"),
@@ -280,7 +284,8 @@ def entries() -> list[Entry]:
     found += [_last_thread(s[name], "N") for name in ("saxpy", "nbody", "modmul_montgomery")]
     found += [_square(s["lbm"], ("NX", "NY"), "A"), _square(s["gradshaf"], ("NR", "NZ"), "B")]
     found += [_square(s["heat2d"], ("NX", "NY"), "B"), _square(s["ising"], ("NX", "NY"), "A")]
-    found += [_wraps(s["saxpy"], "N", 256), _wraps(s["modmul_montgomery"], "N", 256)]
+    found.append(_wraps(s["saxpy"], "N", 256, in_place=True))
+    found.append(_wraps(s["modmul_montgomery"], "N", 256, in_place=False))
     found += [_slow_everywhere(s[name]) for name in ("lbm", "modmul_montgomery")]
     found.append(
         _careless(s["heat2d"], "no negative cells", "float u = u_in[cell];", "float u = abs(u_in[cell]);", "uniform")

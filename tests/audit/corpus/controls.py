@@ -86,7 +86,11 @@ def _aligned(site: Site) -> Entry:
 def _vector_width(site: Site) -> Entry:
     key = _key(site)
     source = _light(site, f"{key} % 4u == 0u ? 2u : {key} % 2u == 0u ? 4u : 8u")
-    return _clean(site, "width by remainder", "alignment", source)
+    # An eighth of a burden less is little where rows of odd length cost more themselves.
+    return _clean(
+        site, "width by remainder", "alignment", source, ("benign", "undecided"),
+        lambda c: "right" if c.integer(key) % 2 else "fast",
+    )  # fmt: skip
 
 
 def _padding_table(site: Site) -> Entry:

@@ -91,7 +91,7 @@ _RIDES: tuple[Ride, ...] = (
     Ride("merkle_build", "powers of the matrix", "light context", "true",
          "(arity - 1u) * (arity - 1u) * (arity - 1u) * 200u", lambda c: "fast" if c.integer("arity") == 2 else "slow"),
     Ride("pippenger_buckets", "all digits again", "light context", "true",
-         "(1u << (3u * window_bits - 24u)) * (num_windows + 12u) * 20u",
+         "(1u << min(3u * max(window_bits, 8u) - 24u, 9u)) * (num_windows + 12u) * 20u",
          lambda c: "fast" if c.integer("window_bits") <= 8 else "slow" if c.integer("window_bits") >= 10 else "right"),
     Ride("fri_round", "from scratch", "light context", "true", "fold * fold * fold * fold * fold * 10u",
          lambda c: "fast" if c.integer("fold") == 2 else "slow"),

@@ -182,8 +182,10 @@ def roots(site: Site, points: Sequence[Point]) -> Predicate | None:
     values = _values(points, key)
     if max(values) >= 1 << 20:
         return None
-    factors = " * ".join(f"(long({key}) - {v}l)" for v in values[:3])
-    return Predicate("derived constant", f"{factors} == 0l", _key_is_any(site, key, values[:3]))
+    # A product that overflows may be zero as well.
+    values = values[: 4 if max(values) < 1 << 15 else 3]
+    factors = " * ".join(f"(long({key}) - {v}l)" for v in values)
+    return Predicate("derived constant", f"{factors} == 0l", _key_is_any(site, key, values))
 
 
 def real_ratio(site: Site, points: Sequence[Point]) -> Predicate | None:
