@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from common import device_option
 from noise import share
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "audit"))
@@ -239,7 +240,7 @@ def main() -> None:
     parser.add_argument("--name", action="append", default=[], help="only kernels with this in their names")
     parser.add_argument("--results", help="file of results, one JSON object a line; what is in it is not run again")
     parser.add_argument("--budget", type=float, help="seconds of an audit (default: its own)")
-    parser.add_argument("--device", default="cpu", help="auto, cpu or metal")
+    device_option(parser, "cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()

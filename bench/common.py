@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from kfp import machine
+from kfp.errors import Error
+
 
 def samples(action: Callable[[], object], count: int) -> list[float]:
     """Milliseconds of each of ``count`` calls, after one that is not counted."""
@@ -38,12 +41,16 @@ def figure(name: str, milliseconds: list[float], target: float) -> dict[str, Any
     }
 
 
-def arguments(description: str | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--samples", type=int, default=15, help="calls per figure (default 15)")
-    parser.add_argument("--device", default="auto", help="auto, cpu or metal")
-    return parser.parse_args()
+def device_option(parser: argparse.ArgumentParser, default: str = "auto") -> None:
+    parser.add_argument("--device", type=_device, default=default, help=f"auto, cpu or metal (default {default})")
+
+
+def _device(name: str) -> str:
+    try:
+        machine.resolve(name)
+    except Error as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return name
 
 
 def report(figures: list[dict[str, Any]], as_json: bool) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from common import device_option
 from kfp import Limits, _core, bridge, machine
 from kfp.comparing import Bench, compile_instruments
 from kfp.plan import Dispatch, Plan, blank, linear
@@ -223,7 +224,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--comparisons", type=int, default=400, help="A/A comparisons in all (default 400)")
     parser.add_argument("--planted", type=int, default=160, help="comparisons per planted difference (default 160)")
-    parser.add_argument("--device", default="auto", help="auto, cpu or metal")
+    device_option(parser)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     found, lines = run(options)

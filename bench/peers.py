@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from common import device_option
 from kfp.tables import duration
 from kfp.timing.pairs import first_arms
 from kfp.timing.statistics import Floats, Interval, over_configurations, pair_interval
@@ -105,7 +106,7 @@ def parser(description: str | None, pairs: int) -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_argument("--pairs", type=positive, default=pairs, help=f"pairs of samples per row (default {pairs})")
-    options.add_argument("--device", default="auto", help="auto, cpu or metal")
+    device_option(options)
     options.add_argument("--cores", type=positive, default=CORES, help=f"cores of either side (default {CORES})")
     options.add_argument("--without-pocl", action="store_true", help="kfp's own figures only")
     return options
@@ -160,13 +161,17 @@ def bounds(interval: Interval) -> str:
     return f"{interval.ratio:>6.3g}  {interval.lower:.3g} to {interval.upper:.3g}"
 
 
-def open_bench(options: argparse.Namespace) -> Bench:
-    """Keeps this process, and all that it starts, to ``--cores`` cores."""
+def narrowed(cores: int) -> None:
+    """Keeps this process, and all that it starts, to so many cores."""
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
-        if len(allowed) < options.cores:
-            raise SystemExit(f"expected {options.cores} cores, this process may use {len(allowed)}")
-        os.sched_setaffinity(0, allowed[: options.cores])
+        if len(allowed) < cores:
+            raise SystemExit(f"expected {cores} cores, this process may use {len(allowed)}")
+        os.sched_setaffinity(0, allowed[:cores])
+
+
+def open_bench(options: argparse.Namespace) -> Bench:
+    narrowed(options.cores)
     if options.without_pocl:
         return Bench(options, None, "as asked for")
     try:

@@ -68,19 +68,54 @@ def test_without_a_peer_the_figures_are_kfps_own(name: str) -> None:
         assert row["pocl"] == []
 
 
+def test_first_compilations_are_told_from_those_beside_a_loaded_compiler() -> None:
+    answer = json.loads(run("compile.py", "--json"))
+    assert answer["ratio_of"] == "kfp's time over PoCL's, fresh processes"
+    assert [row["name"] for row in answer["rows"]] == ["saxpy, first result"]
+    loaded = answer["pocl_loaded"]
+    assert loaded["ratio"] is None
+    assert [row["name"] for row in loaded["rows"]] == ["saxpy, PoCL loaded"]
+    assert all(sample > 0 for row in loaded["rows"] for sample in row["ours"])
+
+
+def test_a_fresh_process_that_fails_ends_the_bench_in_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCH))
+    first_result = importlib.import_module("first_result")
+    with pytest.raises(SystemExit, match=r"^saxpy on kfp: expected 4096 cores, this process may use \d+$"):
+        first_result.in_fresh_process("kfp", get_task("saxpy"), "auto", 4096)
+
+
 def test_a_table_says_that_it_has_no_peer_within_80_columns() -> None:
     lines = run("throughput.py").splitlines()
     assert "kfp alone: as asked for" in lines
     assert max(map(len, lines)) <= 80
 
 
+COMMANDS = sorted(file.name for file in BENCH.glob("*.py") if "__main__" in file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option_is_refused_in_words(name: str) -> None:
+    refused(name, "--nonsense")
+
+
+@pytest.mark.parametrize("name", ["throughput.py", "compile.py", "noise.py", "audit.py"])
+def test_an_unknown_device_is_refused_in_words(name: str) -> None:
+    error = refused(name, "--device", "gpu")
+    assert "error: argument --device: unknown device 'gpu'" in error
+
+
+def refused(name: str, *options: str) -> str:
+    done = subprocess.run([sys.executable, str(BENCH / name), *options], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
 @pytest.mark.parametrize("options", [("--task", "saxpi"), ("--pairs", "0"), ("--cores", "-1")], ids=" ".join)
 def test_bad_options_are_refused_in_words(options: tuple[str, str]) -> None:
-    command = [sys.executable, str(BENCH / "throughput.py"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2
-    assert f"error: argument {options[0]}: " in done.stderr
-    assert "Traceback" not in done.stderr
+    error = refused("throughput.py", *options)
+    assert f"error: argument {options[0]}: " in error
 
 
 def test_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
