@@ -23,6 +23,7 @@ from kfp.tasks.zk.curves import (
     drawn_curve,
     multiples,
     multiply,
+    multiply_generator,
     negative,
     progression,
     square_root,
@@ -138,6 +139,8 @@ def test_multiples_of_a_whole_group() -> None:
         wanted = [times(59, factor % 60, point) for factor in factors]
         assert multiples(SMALL, factors, point) == wanted
         assert [multiply(SMALL, factor, point) for factor in factors] == wanted
+    wanted = [times(59, factor % 60, SMALL.generator) for factor in range(-70, 130)]
+    assert [multiply_generator(SMALL, factor) for factor in range(-70, 130)] == wanted
     assert multiples(SMALL, [0, 0], SMALL.generator) == [None, None]
     assert multiples(SMALL, [], SMALL.generator) == []
 
@@ -155,6 +158,7 @@ def test_progressions(count: int) -> None:
 def test_multiples_of_large_factors(factor: int, curve: Curve) -> None:
     wanted = times(curve.modulus, factor % curve.order, curve.generator)
     assert multiply(curve, factor, curve.generator) == wanted
+    assert multiply_generator(curve, factor) == wanted
     assert multiples(curve, [factor, 1, 0], curve.generator) == [wanted, curve.generator, None]
 
 

@@ -39,8 +39,8 @@ _PADDING = 2
 # Of a sweep, at most.
 _SWEPT = 40
 # Neighbours that a program's arms are held against: as many as there are plans of in so many seconds, without those
-# whose inputs are known already.
-_PLANNING_SECONDS = 0.5
+# whose inputs are known already. Far from what kfp's own tasks need, so that an audit of them depends on no clock.
+_PLANNING_SECONDS = 2.5
 # Of every axis of a point, in any case.
 _FEWEST_OF_AN_AXIS = 2
 _MOST_NEIGHBOURS = 160

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TypeVar
@@ -57,17 +58,20 @@ def static_evidence(
 def analyse(
     bench: Bench, task: Task, source: str, seed_source: str, configurations: Sequence[Configuration]
 ) -> Analysis:
-    try:
-        candidate = translate(bench, source)
-    except NoTranslation as reason:
-        return Analysis(None, StaticEvidence((), (), (), (), (str(reason),)))
     unknown: list[str] = []
+    # Compilers are other processes: the seed's runs beside the candidate's.
+    with ThreadPoolExecutor(1) as beside:
+        of_seed = beside.submit(translate, bench, seed_source)
+        try:
+            candidate = translate(bench, source)
+        except NoTranslation as reason:
+            return Analysis(None, StaticEvidence((), (), (), (), (str(reason),)))
+        by_label = situations_of(task, configurations)
     try:
-        seed = _Seed(translate(bench, seed_source))
+        seed = _Seed(of_seed.result())
     except NoTranslation as reason:
         unknown.append(f"the seed: {reason}")
         seed = _Seed(None)
-    by_label = situations_of(task, configurations)
     unknown += [f"no plan of {label}" for label, listed in by_label.items() if not listed]
     return _Analyser(task, candidate, seed, by_label, configurations, unknown).run()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kfp.tasks.zk.curves import Curve, Point, multiples, multiply, negative, square_root
+from kfp.tasks.zk.curves import Curve, Point, multiples, multiply_generator, negative, square_root
 from kfp.tasks.zk.fields import Words
 from kfp.tasks.zk.jacobian import LIMBS, encode, integers, limbs
 
@@ -51,7 +51,7 @@ def point_set(curve: Curve, rng: np.random.Generator, count: int, *, special: bo
     opposite points, and pairs that bring words of zeros and ones into the sums and differences of an addition. The
     points of a pair are half the padded length apart, where the tree of a reduction adds them.
     """
-    base = multiply(curve, 1 + random_below(rng, min(curve.order, 1 << 256) - 1), curve.generator)
+    base = multiply_generator(curve, 1 + random_below(rng, min(curve.order, 1 << 256) - 1))
     factors = rng.integers(1, 1 << _FACTOR_BITS, count)
     points = multiples(curve, factors.tolist(), base)
     none = np.empty((0, 2), np.int64)

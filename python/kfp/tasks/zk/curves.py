@@ -5,7 +5,7 @@ None is the point at infinity. One inversion serves all additions of a call (Mon
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -138,12 +138,35 @@ def multiply(curve: Curve, factor: int, point: Point) -> Point:
     return result
 
 
+def multiply_generator(curve: Curve, factor: int) -> Point:
+    """A whole multiple of the generator: the sum of those by powers of two, which are kept, taken in pairs."""
+    bits = bin(factor % curve.order)[:1:-1]
+    terms: list[Point] = [power for bit, power in zip(bits, _powers(curve), strict=False) if bit == "1"]
+    while len(terms) > 1:
+        last = [terms.pop()] if len(terms) % 2 else []
+        terms = add_all(curve, terms[::2], terms[1::2]) + last
+    return terms[0] if terms else None
+
+
+@lru_cache(maxsize=64)
+def _powers(curve: Curve) -> tuple[Point, ...]:
+    """The generator times 1, 2, 4, ..., as far as the order goes."""
+    return tuple(_doublings(curve, curve.generator, curve.order.bit_length()))
+
+
+def _doublings(curve: Curve, point: Point, count: int) -> Iterator[Point]:
+    for number in range(count):
+        if number:
+            point = add_all(curve, [point], [point])[0]
+        yield point
+
+
 def progression(curve: Curve, first: Point, step: Point, count: int) -> list[Point]:
     """Gives first, first + step, first + 2 step, ...: what is there is repeated further along until there is enough."""
     points = [first]
-    while len(points) < count:
+    for stride in _doublings(curve, step, (count - 1).bit_length()):
         further = points[: count - len(points)]
-        points += add_all(curve, further, [multiply(curve, len(points), step)] * len(further))
+        points += add_all(curve, further, [stride] * len(further))
     return points
 
 
@@ -155,7 +178,7 @@ def multiples(curve: Curve, factors: Sequence[int], point: Point) -> list[Point]
     results: list[Point] = [None] * len(factors)
     for shift in range(0, longest, width):
         table = progression(curve, None, point, 1 << width)
-        point = multiply(curve, 1 << width, point)
+        point = add_all(curve, table[-1:], [point])[0]
         digits = [table[(abs(factor) >> shift) & ((1 << width) - 1)] for factor in factors]
         results = digits if shift == 0 else add_all(curve, results, digits)
     return [negative(curve, result) if factor < 0 else result for factor, result in zip(factors, results, strict=True)]
