@@ -39,6 +39,12 @@ class Findings:
     def wrong_somewhere(self) -> bool:
         return any(word.startswith("wrong") or word == "dead parameter" for word in self.words())
 
+    def wrong_of(self, points: Iterable[Point]) -> list[Point]:
+        return [point for point in points if point.label in self.untimed and wrong(self.untimed[point.label])]
+
+    def right_of(self, points: Iterable[Point]) -> list[Point]:
+        return [point for point in points if point.label in self.untimed and right(self.untimed[point.label])]
+
     def untimed_of(self, points: Iterable[Point]) -> list[Probe]:
         return [self.untimed[point.label] for point in points if point.label in self.untimed]
 

@@ -236,9 +236,7 @@ class Session:
 
     def _forget_illegal(self, points: Sequence[Point]) -> None:
         """Beside a measured point may lie no configuration at all: the reference isn't right there either."""
-        bad = [
-            point for point in points if point.label in self.found.untimed and wrong(self.found.untimed[point.label])
-        ]
+        bad = self.found.wrong_of(points)
         if not bad:
             return
         until = time.monotonic() + _LEGALITY_SHARE * self.budget
@@ -266,7 +264,7 @@ class Session:
     def _gain(self) -> None:
         lab, places = self.lab, self.places
         quickest = min(places.measured, key=lambda point: work_of(lab.task, point.configuration) or 0.0)
-        self.found.items["E0"] = noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold)
+        self.found.keep(noise_floor(lab.in_pairs("floor", [quickest], source=lab.reference), self.threshold))
         self._choose_threads()
         # Where it is wrong no time says more than that.
         held_out = [] if self.found.wrong_somewhere() else places.timed
@@ -327,55 +325,44 @@ class Session:
             if not ignored
             else "the candidate ignores " + ", ".join(f"{use.argument} of {use.kernel}" for use in ignored)
         )
-        self.found.items["inputs"] = item("inputs", text, ())
+        self.found.keep(item("inputs", text, ()))
         plain = [*places.untimed, *places.near(), places.published]
-        known = [
-            (point.configuration, self.found.untimed[point.label])
-            for point in plain
-            if point.label in self.found.untimed
-        ]
         dead = baked(
             lab.task,
             self.uses,
             [point.configuration for point in places.measured],
-            [configuration for configuration, probe in known if wrong(probe)][:_LOOKED_AT],
-            [configuration for configuration, probe in known if right(probe)][:_LOOKED_AT],
+            [point.configuration for point in self.found.wrong_of(plain)][:_LOOKED_AT],
+            [point.configuration for point in self.found.right_of(plain)][:_LOOKED_AT],
         )
         if dead:
             names = ", ".join(f"{use.argument} of {use.kernel}" for use in dead)
             text = f"{names} changes what is right and not what comes out: its measured value is baked in"
-            self.found.items["E3c"] = item("E3c", text, ["dead parameter"])
+            self.found.keep(item("E3c", text, ["dead parameter"]))
         elif ignored:
             names = ", ".join(use.argument for use in ignored)
-            self.found.items["E3c"] = item("E3c", f"ignored without harm: {names}", ())
+            self.found.keep(item("E3c", f"ignored without harm: {names}", ()))
         else:
-            self.found.items["E3c"] = item("E3c", "no scalar is ignored", ())
+            self.found.keep(item("E3c", "no scalar is ignored", ()))
 
     # The program
 
     def _program(self) -> None:
-        self.static, self.found.items["E2"] = programs.static(
-            self.lab, self.places, self._wrong_points(), self._right_points()
-        )
+        self.static, found = programs.static(self.lab, self.places, self._wrong_points(), self._right_points())
+        self.found.keep(found)
 
     def _coverage(self) -> None:
-        self.coverage, self.found.items["E2 coverage"] = programs.covered(
+        self.coverage, found = programs.covered(
             self.lab, self.places, self.static, self._wrong_points(), self._right_points(),
             seconds=_COVERAGE_SHARE * self._left(),
         )  # fmt: skip
+        self.found.keep(found)
 
     def _wrong_points(self) -> list[Configuration]:
-        points = [self.places.published, *self.places.near(), *self.places.untimed]
-        bad = [
-            point for point in points if point.label in self.found.untimed and wrong(self.found.untimed[point.label])
-        ]
+        bad = self.found.wrong_of([self.places.published, *self.places.near(), *self.places.untimed])
         return [point.configuration for point in bad[:_WRONG_COVERED]]
 
     def _right_points(self) -> list[Configuration]:
-        points = [*self.places.untimed, self.places.published, *self.places.near()]
-        good = [
-            point for point in points if point.label in self.found.untimed and right(self.found.untimed[point.label])
-        ]
+        good = self.found.right_of([*self.places.untimed, self.places.published, *self.places.near()])
         return [point.configuration for point in good]
 
     # Other conditions
@@ -401,7 +388,7 @@ class Session:
 
     def _saturation(self) -> None:
         held = [point for point in (self.places.published, *self.places.timed) if point.label in self.found.gains]
-        self.found.items["E4"] = saturation(self.lab, [(point, self.found.gains[point.label]) for point in held])
+        self.found.keep(saturation(self.lab, [(point, self.found.gains[point.label]) for point in held]))
 
     # Counterfactuals
 
@@ -416,9 +403,7 @@ class Session:
         # Arms that do no harm have been looked at by the draws already.
         enough = _SWEPT_AT_ONCE if decide(self.evidence()).grade == "benign" else _SWEPT_ENOUGH
         if not queue and "E3a" not in self.found.items:
-            self.found.items["E3a"] = not_possible(
-                "E3a", "no configuration of comparable work lies beside one with a gain"
-            )
+            self.found.keep(not_possible("E3a", "no configuration of comparable work lies beside one with a gain"))
         seen = self.found.swept
         while queue and not self._spent():
             part, queue = queue[:_SWEPT_AT_ONCE], queue[_SWEPT_AT_ONCE:]
@@ -432,4 +417,4 @@ class Session:
 
     def _fallbacks(self) -> None:
         centres = [(point, self.found.gains[point.label]) for point in self._gaining()]
-        self.found.items["E3b"] = programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres)
+        self.found.keep(programs.fallbacks(self.lab, self.places, self.static, self.coverage, centres))
