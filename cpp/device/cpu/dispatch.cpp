@@ -1,14 +1,50 @@
 #include "device/cpu/dispatch.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace kfp::cpu {
 namespace {
 
 // Enough shares for an even load, few enough that taking one costs nothing.
 constexpr std::uint64_t shares_per_participant = 16;
+
+// Shares that are left of a host thread's part: it takes them from the front, and others, who have finished theirs, from the
+// back. So neighbouring threadgroups, which write to the same cache lines, meet on one core, and on the same one in each
+// dispatch.
+class Part {
+public:
+    static constexpr std::uint64_t none = UINT64_MAX;
+
+    explicit Part(HostThread& thread) : left_(thread.part) {}
+
+    void fill(std::uint64_t begin, std::uint64_t end) { left_.store(begin | end << 32U, std::memory_order_relaxed); }
+    std::uint64_t take_first() {
+        return take([](std::uint64_t begin, std::uint64_t end) { return std::pair{begin, (begin + 1) | end << 32U}; });
+    }
+    std::uint64_t take_last() {
+        return take([](std::uint64_t begin, std::uint64_t end) { return std::pair{end - 1, begin | (end - 1) << 32U}; });
+    }
+
+private:
+    // `choose` gives the share and what is left without it.
+    template <typename Choose>
+    std::uint64_t take(Choose choose) {
+        std::uint64_t left = left_.load(std::memory_order_relaxed);
+        for (;;) {
+            const std::uint64_t begin = left & UINT32_MAX;
+            const std::uint64_t end = left >> 32U;
+            if (begin == end) return none;
+            const auto [share, rest] = choose(begin, end);
+            if (left_.compare_exchange_weak(left, rest, std::memory_order_relaxed)) return share;
+        }
+    }
+
+    std::atomic<std::uint64_t>& left_;
+};
 
 // A permutation of [0, count) that needs no memory: a step that shares no factor with the count, from anywhere.
 class ThreadgroupOrder {
@@ -33,20 +69,28 @@ private:
 
 class SharedDispatch {
 public:
-    SharedDispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, unsigned participants)
+    SharedDispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, HostThreads& threads, unsigned participants)
         : dispatch_(dispatch),
           mode_(mode),
           order_(dispatch.threadgroups, mode.order_seed),
-          share_(std::max<std::uint64_t>(1, dispatch.threadgroups / (participants * shares_per_participant))) {}
+          threads_(threads),
+          participants_(participants),
+          share_(std::max<std::uint64_t>(1, dispatch.threadgroups / (participants * shares_per_participant))) {
+        const std::uint64_t shares = (dispatch.threadgroups + share_ - 1) / share_;
+        for (unsigned i = 0; i < participants; ++i) {
+            Part(threads[i]).fill(shares * i / participants, shares * (i + 1) / participants);
+        }
+    }
 
     static void work(void* context, HostThread& thread) { static_cast<SharedDispatch*>(context)->take_shares(thread); }
 
 private:
     void take_shares(HostThread& thread) {
-        std::uint64_t begin = next_.fetch_add(share_, std::memory_order_relaxed);
-        if (begin >= dispatch_.threadgroups) return;
+        std::uint64_t share = next_share(thread.index);
+        if (share == Part::none) return;
         make_ready(thread);
         do {
+            const std::uint64_t begin = share * share_;
             const std::uint64_t end = std::min(begin + share_, dispatch_.threadgroups);
             if (mode_.order_seed) {
                 run_checked(thread, begin, end);
@@ -56,8 +100,16 @@ private:
                 Range range{this, &thread, begin, end};
                 thread.plain_stack.call(&run_plain, &range);
             }
-            begin = next_.fetch_add(share_, std::memory_order_relaxed);
-        } while (begin < dispatch_.threadgroups);
+            share = next_share(thread.index);
+        } while (share != Part::none);
+    }
+
+    std::uint64_t next_share(unsigned own) const {
+        std::uint64_t share = Part(threads_[own]).take_first();
+        for (unsigned i = 1; share == Part::none && i < participants_; ++i) {
+            share = Part(threads_[(own + i) % participants_]).take_last();
+        }
+        return share;
     }
 
     void make_ready(HostThread& thread) const {
@@ -147,8 +199,9 @@ private:
     const PreparedDispatch& dispatch_;
     const DispatchMode& mode_;
     ThreadgroupOrder order_;
+    HostThreads& threads_;
+    unsigned participants_;
     std::uint64_t share_;
-    alignas(64) std::atomic<std::uint64_t> next_{0};
 };
 
 }  // namespace
@@ -160,7 +213,7 @@ unsigned PreparedDispatch::threads_per_threadgroup() const {
 
 void run_dispatch(const PreparedDispatch& dispatch, const DispatchMode& mode, HostThreads& threads, unsigned participants) {
     participants = static_cast<unsigned>(std::min<std::uint64_t>(participants, dispatch.threadgroups));
-    SharedDispatch shared(dispatch, mode, participants);
+    SharedDispatch shared(dispatch, mode, threads, participants);
     threads.run(&SharedDispatch::work, &shared, participants);
 }
 

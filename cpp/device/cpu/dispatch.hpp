@@ -1,7 +1,6 @@
 // One dispatch, ready to run: entry points, launch descriptor, geometry.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>

@@ -56,7 +56,9 @@ private:
 
 struct HostThread {
     unsigned index = 0;
-    FiberScheduler fibers;
+    // Of the work that all threads share, what this one begins with: for whoever shares it out.
+    alignas(64) std::atomic<std::uint64_t> part{0};
+    alignas(64) FiberScheduler fibers;
     PlainStack plain_stack;
     ThreadgroupMemory threadgroup_memory;
     kfp_launch launch{};  // of the threadgroup that runs here, or ran last
@@ -78,6 +80,7 @@ public:
     HostThreads& operator=(const HostThreads&) = delete;
 
     unsigned count() const { return static_cast<unsigned>(threads_.size()); }
+    HostThread& operator[](unsigned index) { return *threads_[index]; }
     // Stacks for threadgroups of up to `threads_per_threadgroup`. Returns how many participants can have them: fewer than
     // asked for where so many cores meet such large threadgroups that the system would run out of mappings.
     unsigned reserve_fibers(unsigned threads_per_threadgroup, unsigned participants);

@@ -117,6 +117,20 @@ void test_many_dispatches(const Fixture& fixture) {
     CHECK(time.end_ticks > time.start_ticks && time.device_seconds > 0);
 }
 
+// None is left out where parts are uneven or empty, and none taken twice where threads end their own and help others.
+void test_every_threadgroup_runs_once(const Fixture& fixture, unsigned threadgroups, unsigned participants) {
+    Plan plan = one_dispatch(5, 1, {threadgroups, 1, 1}, {1, 1, 1});
+    plan.buffers[0].role = BufferRole::state;
+    for (int i = 1; i < 20; ++i) plan.dispatches.push_back(plan.dispatches[0]);
+    const std::uint32_t start = 0;
+    RunOptions options;
+    options.threads = participants;
+    const auto execution = fixture.prepare(plan, options, std::as_bytes(std::span(&start, 1)));
+    execution->reset();
+    execution->run(1);
+    CHECK_EQUAL(words_of(*execution, 0)[0], 20 * threadgroups);
+}
+
 void test_limits(const Fixture& fixture) {
     Plan plan = one_dispatch(1, 2048, {2048, 1, 1}, {1025, 1, 1});
     CHECK_THROWS(PipelineError, "threadgroup of 1025 threads; the kernel allows 1024", fixture.prepare(plan));
@@ -149,5 +163,10 @@ int main(int, char** argv) {
         test_many_dispatches(fixture);
         test_limits(fixture);
     }
+    const Fixture fixture(argv[1], 7);
+    for (unsigned threadgroups = 1; threadgroups <= 260; ++threadgroups) {
+        for (const unsigned participants : {0U, 1U, 2U, 3U, 7U}) test_every_threadgroup_runs_once(fixture, threadgroups, participants);
+    }
+    for (const unsigned threadgroups : {4095U, 65'537U}) test_every_threadgroup_runs_once(fixture, threadgroups, 3);
     return outcome();
 }
