@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -12,6 +13,9 @@ namespace {
 // Enough shares for an even load, few enough that taking one costs nothing.
 constexpr std::uint64_t shares_per_participant = 16;
 
+// What others leave to a host thread of its own part: cache lines that move between cores cost more than such work.
+constexpr std::chrono::microseconds patience{15};
+
 // Shares that are left of a host thread's part: it takes them from the front, and others, who have finished theirs, from the
 // back. So neighbouring threadgroups, which write to the same cache lines, meet on one core, and on the same one in each
 // dispatch.
@@ -19,31 +23,48 @@ class Part {
 public:
     static constexpr std::uint64_t none = UINT64_MAX;
 
-    explicit Part(HostThread& thread) : left_(thread.part) {}
+    explicit Part(HostThread& thread) : state_(thread.part) {}
 
-    void fill(std::uint64_t begin, std::uint64_t end) { left_.store(begin | end << 32U, std::memory_order_relaxed); }
+    void fill(std::uint64_t begin, std::uint64_t end) { state_.store(begin | end << 31U, std::memory_order_relaxed); }
     std::uint64_t take_first() {
-        return take([](std::uint64_t begin, std::uint64_t end) { return std::pair{begin, (begin + 1) | end << 32U}; });
+        return take([](State s) { return std::pair{s.begin, State{s.begin + 1, s.end, true}}; });
     }
     std::uint64_t take_last() {
-        return take([](std::uint64_t begin, std::uint64_t end) { return std::pair{end - 1, begin | (end - 1) << 32U}; });
+        return take([](State s) { return std::pair{s.end - 1, State{s.begin, s.end - 1, s.begun}}; });
+    }
+    // Whether something is left of it, and its own host thread at work on that.
+    bool is_cared_for() const {
+        const State now = unpacked(state_.load(std::memory_order_relaxed));
+        return now.begun && now.begin != now.end;
+    }
+    bool is_left_alone() const {
+        const State now = unpacked(state_.load(std::memory_order_relaxed));
+        return !now.begun && now.begin != now.end;
     }
 
 private:
+    struct State {
+        std::uint64_t begin;
+        std::uint64_t end;
+        bool begun;
+    };
+    static constexpr std::uint64_t mask = (std::uint64_t{1} << 31U) - 1;
+    static State unpacked(std::uint64_t word) { return {word & mask, word >> 31U & mask, (word >> 62U) != 0}; }
+    static std::uint64_t packed(State s) { return s.begin | s.end << 31U | std::uint64_t{s.begun} << 62U; }
+
     // `choose` gives the share and what is left without it.
     template <typename Choose>
     std::uint64_t take(Choose choose) {
-        std::uint64_t left = left_.load(std::memory_order_relaxed);
+        std::uint64_t word = state_.load(std::memory_order_relaxed);
         for (;;) {
-            const std::uint64_t begin = left & UINT32_MAX;
-            const std::uint64_t end = left >> 32U;
-            if (begin == end) return none;
-            const auto [share, rest] = choose(begin, end);
-            if (left_.compare_exchange_weak(left, rest, std::memory_order_relaxed)) return share;
+            const State now = unpacked(word);
+            if (now.begin == now.end) return none;
+            const auto [share, rest] = choose(now);
+            if (state_.compare_exchange_weak(word, packed(rest), std::memory_order_relaxed)) return share;
         }
     }
 
-    std::atomic<std::uint64_t>& left_;
+    std::atomic<std::uint64_t>& state_;
 };
 
 // A permutation of [0, count) that needs no memory: a step that shares no factor with the count, from anywhere.
@@ -86,7 +107,8 @@ public:
 
 private:
     void take_shares(HostThread& thread) {
-        std::uint64_t share = next_share(thread.index);
+        bool helps = false;
+        std::uint64_t share = next_share(thread.index, helps);
         if (share == Part::none) return;
         make_ready(thread);
         do {
@@ -100,16 +122,29 @@ private:
                 Range range{this, &thread, begin, end};
                 thread.plain_stack.call(&run_plain, &range);
             }
-            share = next_share(thread.index);
+            share = next_share(thread.index, helps);
         } while (share != Part::none);
     }
 
-    std::uint64_t next_share(unsigned own) const {
+    std::uint64_t next_share(unsigned own, bool& helps) const {
         std::uint64_t share = Part(threads_[own]).take_first();
+        if (share != Part::none || participants_ == 1) return share;
+        if (!std::exchange(helps, true)) spin_until(patience, [&] { return !others_at_work(own); });
         for (unsigned i = 1; share == Part::none && i < participants_; ++i) {
             share = Part(threads_[(own + i) % participants_]).take_last();
         }
         return share;
+    }
+
+    // On all that is left: nobody else has yet to come.
+    bool others_at_work(unsigned own) const {
+        bool any = false;
+        for (unsigned i = 1; i < participants_; ++i) {
+            const Part part(threads_[(own + i) % participants_]);
+            if (part.is_left_alone()) return false;
+            any = any || part.is_cared_for();
+        }
+        return any;
     }
 
     void make_ready(HostThread& thread) const {

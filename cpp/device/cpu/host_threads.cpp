@@ -21,36 +21,14 @@ constexpr std::size_t plain_stack_guard = std::size_t{1} << 20;
 constexpr std::chrono::microseconds spin_time{50};
 // Each takes two of a process's mappings, of which Linux allows 65,530 by default.
 constexpr unsigned most_stacks = 24'000;
-constexpr unsigned pauses_between_clock_reads = 64;
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local HostThread* current_thread = nullptr;
-
-void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    asm volatile("yield");
-#endif
-}
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 void futex_wake_all(std::atomic<std::uint32_t>& word) {
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
-}
-
-// Whether `done` came true while it was worth spinning.
-template <typename Condition>
-bool spin_until(Condition done) {
-    const auto deadline = std::chrono::steady_clock::now() + spin_time;
-    do {
-        for (unsigned i = 0; i < pauses_between_clock_reads; ++i) {
-            if (done()) return true;
-            pause();
-        }
-    } while (std::chrono::steady_clock::now() < deadline);
-    return false;
 }
 
 class CurrentThread {
@@ -160,7 +138,7 @@ void HostThreads::run(Work work, void* context, unsigned participants) {
 }
 
 void HostThreads::wait_for_helpers() {
-    if (spin_until([this] { return helping_.load() == 0; })) return;
+    if (spin_until(spin_time, [this] { return helping_.load() == 0; })) return;
     caller_sleeps_.store(1);
     while (const std::uint32_t left = helping_.load()) futex_wait(helping_, left);
     caller_sleeps_.store(0);
@@ -177,7 +155,7 @@ void HostThreads::serve(HostThread& self) {
     const CurrentThread current(self);
     std::uint32_t seen = 0;
     for (;;) {
-        if (!spin_until([&] { return generation_.load() != seen; })) {
+        if (!spin_until(spin_time, [&] { return generation_.load() != seen; })) {
             sleep_until_changed(seen);
             continue;
         }

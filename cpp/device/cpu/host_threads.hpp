@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,28 @@
 namespace kfp::cpu {
 
 constexpr std::size_t max_threadgroup_memory = 32768;
+
+inline void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    asm volatile("yield");
+#endif
+}
+
+// Whether `done` came true within `time`, without sleeping.
+template <typename Condition>
+bool spin_until(std::chrono::microseconds time, Condition done) {
+    constexpr unsigned pauses_between_clock_reads = 64;
+    const auto deadline = std::chrono::steady_clock::now() + time;
+    do {
+        for (unsigned i = 0; i < pauses_between_clock_reads; ++i) {
+            if (done()) return true;
+            pause();
+        }
+    } while (std::chrono::steady_clock::now() < deadline);
+    return false;
+}
 
 // One threadgroup's memory, for whichever threadgroup its host thread runs.
 class ThreadgroupMemory {
