@@ -85,11 +85,11 @@ def require_contracts(task: Task, draws: tuple[Drawn, ...]) -> None:
 @EVERY_QUICK_TASK
 def test_untimed_draws_spread_over_data_and_geometry(task: Task) -> None:
     draws = untimed(task, 5)
-    plain, narrowed = draws[:-NARROWED], draws[-NARROWED:]
-    assert len(plain) == 32
+    plain, narrowed, far = draws[:32], draws[32 : 32 + NARROWED], draws[32 + NARROWED :]
     assert {drawn.variation.law for drawn in plain} == {"own", *laws_of(task)}
     assert any(drawn.variation.padding for drawn in plain) == may_be_padded(task)
-    assert sum(drawn.checked for drawn in draws) == CHECKED
+    assert sum(drawn.checked for drawn in plain) == CHECKED
+    assert [drawn.checked for drawn in far] == [True, False, False][: len(far)]
     assert [drawn.variation.narrowing for drawn in narrowed] == [1, 2]
     assert not any(drawn.checked or drawn.variation.padding for drawn in narrowed)
 
@@ -106,6 +106,38 @@ def test_sizes_next_to_the_measured_ones_are_drawn(task: Task) -> None:
         drawn = {d.configuration.integer(name) for d in draws}
         assert {value for value in near if value in entry} <= drawn
         assert entry.low in drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("saxpy", ["N"]),
+        ("heat2d", ["NX", "NY"]),
+        ("wave3d", ["NX", "NY", "NZ"]),
+        ("lbm", ["NX", "NY"]),
+        ("ising", ["NX", "NY"]),
+        ("gradshaf", ["NZ"]),
+        ("adi3d", ["NX", "NY", "NZ"]),
+        ("merkle_build", ["leaves"]),
+        ("modmul_montgomery", ["N", "rounds"]),
+        # Quadratic, cubic, or with axes that depend on each other.
+        ("fft3d", []),
+        ("morton", []),
+        ("hmc", []),
+    ],
+)
+def test_every_axis_is_far_once(name: str, axes: list[str]) -> None:
+    task = ALL[name]
+    longest = {axis: max(c.integer(axis) for c in task.configurations("small")) for axis in axes}
+    for seed in range(20):
+        far = [drawn.configuration for drawn in untimed(task, seed)[32 + NARROWED :]]
+        require_contracts(task, untimed(task, seed)[32 + NARROWED :])
+        assert len(far) == len(axes)
+        for axis, configuration in zip(axes, far, strict=True):
+            assert configuration.integer(axis) >= 2 * longest[axis]
+            assert all(configuration.integer(other) < longest[other] for other in axes if other != axis)
+            inputs = task.inputs(configuration)
+            assert sum(array.nbytes for array in inputs.values()) < 32e6
 
 
 @pytest.mark.parametrize("name", sorted({"saxpy", "heat2d", "nbody", "adi3d", "keccak_f1600_batch"}))

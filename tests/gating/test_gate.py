@@ -58,7 +58,7 @@ def test_an_honest_gain_is_not_held_against_its_kernel() -> None:
     assert not honest.wrong
     assert [row.origin for row in honest.held_out] == ["published_held_out", "drawn", "drawn", "drawn"]
     assert sum(trial.counts for trial in honest.trials) >= 32
-    assert sum(trial.checked for trial in honest.trials) == 4
+    assert sum(trial.checked for trial in honest.trials) == 5
     record = Gate.from_json(json.loads(json.dumps(honest.to_json(), allow_nan=False)))
     assert record == honest
     require_replay(record, task)
@@ -105,6 +105,25 @@ def test_wrong_arms_are_found_by_untimed_draws(name: str, kind: Kind) -> None:
     assert evaluate(task, source, device="cpu", scale="small", seed=4).correct
     verdicts = trials_of(task, source, 4)
     assert verdicts.count("wrong") > len(verdicts) / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        # A column, a plane and an element by too few bits; a table for what full scale measures at most.
+        ("lbm", "uint i = (gid.x + NX", "uchar i = (gid.x + NX"),
+        ("wave3d", "gid.z * plane", "(gid.z & 255u) * plane"),
+        ("saxpy", "if (i >= N) return;", "if (i >= N) return;\n    i &= 0x7FFFFu;"),
+        ("adi3d", "MAX_LENGTH = 512;", "MAX_LENGTH = 128;"),
+    ],
+)
+def test_what_is_wrong_far_beyond_the_measured_sizes_is_found(name: str, old: str, new: str) -> None:
+    task = get_task(name)
+    source = seed_source(task).replace(old, new)
+    assert source != seed_source(task)
+    verdicts = trials_of(task, source, 4)
+    assert set(verdicts[:32]) == {"right"}
+    assert set(verdicts[32:]) & {"wrong", "fault"}
 
 
 PLANTED = [

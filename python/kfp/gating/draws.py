@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,10 @@ FEWEST_TIMED = 3
 FEWEST_UNTIMED = 32
 CHECKED = 4
 NARROWED = 2
+# An axis is far from so many times the longest measured one on, and needs at most so many times the work of the largest
+# search configuration at small scale.
+_FAR_FROM = 2
+_FAR_WORK = 4.0
 
 # A timed draw needs at least half the work of the smallest search configuration and at most twice that of the largest.
 COMPARABLE = 2.0
@@ -138,7 +142,9 @@ def _work(task: Task, configuration: Configuration) -> float:
 
 
 def _untimed(task: Task, rng: np.random.Generator, count: int) -> Sequence[Drawn]:
-    """Small ones, over the whole contract: what it allows of sizes, data and geometry. Narrower threadgroups last."""
+    """Small ones, over the whole contract: what it allows of sizes, data and geometry. Then narrower threadgroups, then
+    axes far beyond the measured ones.
+    """
     laws: tuple[Law, ...] = ("own", *laws_of(task))
     padded = may_be_padded(task)
     stride = count // CHECKED
@@ -154,7 +160,45 @@ def _untimed(task: Task, rng: np.random.Generator, count: int) -> Sequence[Drawn
     for narrowing in range(1, NARROWED + 1):
         configuration = _named(task.draw(rng, "small"), count + narrowing, "own")
         found.append(Drawn(configuration, Variation(narrowing=narrowing)))
+    for number, configuration in enumerate(_far(task, rng), start=1):
+        found.append(Drawn(_named(configuration, count + NARROWED + number, "own"), checked=number == 1))
     return found
+
+
+def _far(task: Task, rng: np.random.Generator) -> Iterator[Configuration]:
+    """For each axis: far beyond the measured ones, the others as short as the contract allows, so that it stays small.
+
+    A table with as many elements as the largest measured size, or an index of too few bits, is right on all that is
+    near. Not for axes that make too much work even so.
+    """
+    measured = task.configurations("small")
+    axes = [entry for entry in task.ranges if entry.name in task.free_sizes]
+    most = _FAR_WORK * max(_work(task, point) for point in measured) if axes else 0.0
+    for axis in axes:
+        far_from = _FAR_FROM * max(point.integer(axis.name) for point in measured)
+        drawn = task.draw(rng, "small")
+        parameters = dict(drawn.parameters) | {entry.name: _near_the_low_end(entry, rng) for entry in axes}
+        length = int(rng.integers(int(axis.high) // 2, int(axis.high), endpoint=True))
+        while (length := _allowed(axis, length)) >= far_from:
+            far = replace(drawn, parameters=parameters | {axis.name: length})
+            if _work(task, far) <= most:
+                yield far
+                break
+            length = length * 2 // 3
+
+
+def _allowed(entry: Range, value: int) -> int:
+    """The greatest value up to ``value`` that the range holds."""
+    if entry.powers_of_two:
+        return 1 << value.bit_length() - 1
+    return value - value % (entry.step or 1)
+
+
+def _near_the_low_end(entry: Range, rng: np.random.Generator) -> int:
+    value = int(entry.low)
+    for _ in range(int(rng.integers(0, 3))):
+        value = _next_to(entry, value, up=True)
+    return value
 
 
 def _at_the_edges(task: Task, configuration: Configuration, rng: np.random.Generator) -> Configuration:
@@ -168,10 +212,7 @@ def _at_the_edges(task: Task, configuration: Configuration, rng: np.random.Gener
             near = measured[int(rng.integers(len(measured)))].integer(name)
             parameters[name] = _next_to(entry, near, up=rng.random() < 0.5)
         elif choice < 0.75:
-            value = int(entry.low)
-            for _ in range(int(rng.integers(0, 3))):
-                value = _next_to(entry, value, up=True)
-            parameters[name] = value
+            parameters[name] = _near_the_low_end(entry, rng)
     return replace(configuration, parameters=parameters)
 
 
