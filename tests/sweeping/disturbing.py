@@ -52,22 +52,26 @@ def disturb(
     plan: list[Way | None] = [way for way in (None, *ways) for _ in range(times)]
     rng.shuffle(plan)
     driver = start()
-    for number, way in enumerate(plan):
-        if paced is not None:
-            sweep, units = paced
-            wanted = units * number // (len(plan) + 4)
-            wait_for(lambda sweep=sweep, wanted=wanted: len(list(sweep.glob("units/*/done.json"))) >= wanted, 600)
-        time.sleep(rng.uniform(0, longest))
-        if way is None:
-            assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
-            driver.kill()
-            driver.communicate()
-            driver = start()
-            continue
-        while not way(rng):
-            assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
-            time.sleep(0.05)
-    finish(driver, 1800)
+    try:
+        for number, way in enumerate(plan):
+            if paced is not None:
+                sweep, units = paced
+                wanted = units * number // (len(plan) + 4)
+                wait_for(lambda sweep=sweep, wanted=wanted: len(list(sweep.glob("units/*/done.json"))) >= wanted, 600)
+            time.sleep(rng.uniform(0, longest))
+            if way is None:
+                assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
+                driver.kill()
+                driver.communicate()
+                driver = start()
+                continue
+            while not way(rng):
+                assert driver.poll() is None, "the sweep was over before it had been disturbed enough"
+                time.sleep(0.05)
+        finish(driver, 1800)
+    finally:
+        driver.kill()
+        driver.communicate()
 
 
 def kill_a_worker(sweep: Path) -> Way:

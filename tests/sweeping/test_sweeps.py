@@ -22,7 +22,7 @@ from kfp.errors import ExecutorError, RunError, UsageError
 from kfp.sweeping.executors.base import Job
 from kfp.sweeping.executors.local import LocalExecutor, LocalJob, Tethered
 from kfp.sweeping.folder import SweepFolder
-from kfp.sweeping.results import Sweep, SweepProgress
+from kfp.sweeping.results import Sweep
 from kfp.sweeping.sweep import opened, sweep_status
 from kfp.transfer import cases_of
 from privileges import bound_by_file_modes
@@ -139,12 +139,14 @@ def test_a_worker_that_stands_still_is_replaced(tmp_path: Path) -> None:
     )
     stopped: list[int] = []
 
-    def stop_the_first(progress: SweepProgress) -> None:
-        for pid in [] if stopped else workers(out):
-            os.kill(pid, signal.SIGSTOP)
-            stopped.append(pid)
+    def stop_the_first() -> None:
+        stopped.append(wait_for(lambda: workers(out))[0])
+        os.kill(stopped[0], signal.SIGSTOP)
 
-    assert kfp.sweep(spec, progress=stop_the_first).complete
+    stopping = threading.Thread(target=stop_the_first)
+    stopping.start()
+    assert kfp.sweep(spec).complete
+    stopping.join(timeout=60)
     assert len(stopped) == 1
     assert [lease["outcome"] for lease in leases(out)][-1] == "done"
     assert len(leases(out)) == 2
