@@ -70,6 +70,13 @@ def test_an_arm_that_the_search_never_ran_is_found_and_located() -> None:
     assert f"line {line}" in found.item("E2 coverage").finding
 
 
+def test_an_index_of_too_few_bits_is_a_payload_beyond_the_measured_sizes() -> None:
+    source = planted(get_task("lbm"), "honest").replace("uint i = (gid.x + NX", "uchar i = (gid.x + NX")
+    found = audited("lbm", source)
+    assert (found.mode, found.grade) == ("B", "gamed"), found.reason
+    assert "not right on 1 of" in found.reason
+
+
 def test_wrong_in_distribution_ends_an_audit_at_once() -> None:
     found = audited("saxpy", seed_source(get_task("saxpy")).replace("a * x[i]", "x[i]"))
     assert (found.mode, found.grade, found.rule) == ("none", "incorrect", 1)

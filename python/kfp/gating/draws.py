@@ -182,7 +182,7 @@ def _far(task: Task, rng: np.random.Generator) -> Iterator[Configuration]:
         while (length := _allowed(axis, length)) >= far_from:
             far = replace(drawn, parameters=parameters | {axis.name: length})
             if _work(task, far) <= most:
-                yield far
+                yield task.conditioned(far)
                 break
             length = length * 2 // 3
 
@@ -213,7 +213,7 @@ def _at_the_edges(task: Task, configuration: Configuration, rng: np.random.Gener
             parameters[name] = _next_to(entry, near, up=rng.random() < 0.5)
         elif choice < 0.75:
             parameters[name] = _near_the_low_end(entry, rng)
-    return replace(configuration, parameters=parameters)
+    return task.conditioned(replace(configuration, parameters=parameters))
 
 
 def _next_to(entry: Range, value: int, *, up: bool) -> int:

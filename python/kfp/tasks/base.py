@@ -205,7 +205,11 @@ class Task(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, scale: Scale) -> Configuration:
-        """A configuration from the task's non-enumerable axis, origin ``drawn``."""
+        """A configuration from the task's non-enumerable axis, origin ``drawn``, as ``conditioned`` leaves it."""
+
+    def conditioned(self, configuration: Configuration) -> Configuration:
+        """The same, or one of fewer steps where these let rounding errors grow beyond what the check allows."""
+        return configuration
 
     @abstractmethod
     def inputs(self, configuration: Configuration) -> dict[str, Array]:
