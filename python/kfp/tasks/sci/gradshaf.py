@@ -37,6 +37,7 @@ _ABSOLUTE, _RELATIVE = 1e-4, 1e-5
 _SHARE_OF_TOLERANCE = 1 / 8
 _STEP_ERROR = 2.0**-22
 _DISTURBED_RUNS = 3
+# Up to that much growth of a single error no such run took more than a hundredth of the tolerance.
 _LITTLE_GROWTH = 8.0
 _HELD_OUT: dict[Scale, tuple[int, int, int]] = {"full": (129, 129, 35), "small": (41, 37, 9)}
 
