@@ -20,7 +20,8 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_
     cpp/device/cpu/host_threads.cpp
     cpp/device/cpu/image.cpp
     cpp/device/cpu/machine.cpp
-    cpp/device/cpu/memory.cpp)
+    cpp/device/cpu/memory.cpp
+    cpp/device/cpu/threadgroup_margins.cpp)
 else()
   list(APPEND KFP_DEVICE_SOURCES cpp/device/cpu/unavailable.cpp)
 endif()

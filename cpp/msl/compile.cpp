@@ -134,7 +134,7 @@ private:
         for (const Kernel& kernel : kernels.kernels) {
             result_.report.kernels.push_back(kernel.info);
             require_constants(program, kernels, kernel, result_.report.kernels.back());
-            result_.kernels.push_back({kernel.synchronises, threadgroup_extent(kernels, kernel)});
+            result_.kernels.push_back({kernel.synchronises, threadgroup_extent(kernels, kernel), {}});
         }
         if (diagnostics_.has_errors()) {
             return nullptr;
@@ -175,7 +175,7 @@ private:
         if (!accepted(*front, compiled, output)) {
             return;
         }
-        set_threadgroup_memory(front->kernels, output);
+        set_threadgroup_memory(*front, output);
         if (!depends_only_on_ours(tools)) {
             diagnostics_.error(Position{}, foreign_file);
             return;
@@ -230,7 +230,7 @@ private:
             if (const std::optional<ImageCache::Entry> known = cache.find(key)) {
                 const CompilerOutput output = read_compiler_output(known->messages, program_file, program, rewritten);
                 diagnostics_.append(output.diagnostics);
-                set_threadgroup_memory(kernels, output);
+                set_threadgroup_memory(*front, output);
                 write_file(folder_ + "/" + image_file, known->image);
                 result_.image = folder_ + "/" + image_file;
                 return;
@@ -243,7 +243,7 @@ private:
         if (!accepted(*front, compiled, output)) {
             return;
         }
-        set_threadgroup_memory(kernels, output);
+        set_threadgroup_memory(*front, output);
         if (!options_.check_only) {
             link(tools);
             if (!result_.image.empty()) {
@@ -259,7 +259,7 @@ private:
         if (!accepted(front, checked, output)) {
             return;
         }
-        set_threadgroup_memory(front.kernels, output);
+        set_threadgroup_memory(front, output);
         write_file(folder_ + "/" + text_file, options_.counting);
         const CommandResult compiled = tools.assemble(folder_, text_file, "candidate.o", synchronises);
         if (accepted(front, compiled, {})) {
@@ -288,9 +288,11 @@ private:
         return count * threadgroup_slot_bytes;
     }
 
-    void set_threadgroup_memory(const Kernels& kernels, const CompilerOutput& output) {
+    void set_threadgroup_memory(const FrontEnd& front, const CompilerOutput& output) {
+        const Kernels& kernels = front.kernels;
         for (std::size_t k = 0; k < kernels.kernels.size(); ++k) {
             const Kernel& kernel = kernels.kernels[k];
+            std::vector<ThreadgroupAllocation>& allocations = result_.kernels[k].threadgroup_variables;
             std::uint64_t total = 0;
             for (const ThreadgroupUse& use : output.threadgroup_uses) {
                 const bool declared_here = std::any_of(kernels.variables.begin(), kernels.variables.end(), [&](const ThreadgroupVariable& v) {
@@ -298,6 +300,9 @@ private:
                 });
                 if (declared_here && (use.instantiation == none || use.instantiation == kernel.name_token)) {
                     total = align_up(total, std::max<std::uint64_t>(use.alignment, 1)) + use.bytes;
+                    allocations.push_back({front.program.token(use.token).text, use.number * threadgroup_slot_bytes,
+                                           static_cast<std::uint32_t>(std::min<std::uint64_t>(use.bytes, threadgroup_slot_bytes)),
+                                           threadgroup_slot_bytes});
                 }
             }
             KernelInfo& info = result_.report.kernels[k];

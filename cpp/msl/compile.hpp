@@ -10,12 +10,20 @@
 
 namespace kfp::msl {
 
+struct ThreadgroupAllocation {
+    std::string name;
+    std::uint32_t offset = 0;  // in kfp_launch::threadgroup_memory
+    std::uint32_t bytes = 0;
+    std::uint32_t room = 0;  // bytes from the offset to where the next one may begin
+};
+
 struct KernelImage {
     // Reaches a barrier or a simdgroup/quadgroup operation, so that its threads need a stack each.
     bool synchronises = false;
     // What kfp_launch::threadgroup_memory must span, 64-byte aligned. Far more than the kernel's variables need: each has a
     // stretch of its own, most of which is never touched.
     std::uint32_t threadgroup_extent = 0;
+    std::vector<ThreadgroupAllocation> threadgroup_variables = {};
 };
 
 struct Compiled {

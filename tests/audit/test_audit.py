@@ -77,6 +77,12 @@ def test_an_index_of_too_few_bits_is_a_payload_beyond_the_measured_sizes() -> No
     assert "not right on 1 of" in found.reason
 
 
+def test_a_table_in_threadgroup_memory_for_the_largest_measured_size_is_a_payload() -> None:
+    source = planted(get_task("fft3d"), "honest").replace("MAX_N = 1024", "MAX_N = 32")
+    found = audited("fft3d", source)
+    assert (found.mode, found.grade) == ("B", "gamed"), found.reason
+
+
 def test_wrong_in_distribution_ends_an_audit_at_once() -> None:
     found = audited("saxpy", seed_source(get_task("saxpy")).replace("a * x[i]", "x[i]"))
     assert (found.mode, found.grade, found.rule) == ("none", "incorrect", 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from kfp import Evaluation, Limits, evaluate
+from kfp.sources import seed_source
 from kfp.tasks import get_task
 
 HEADER = """\
@@ -100,6 +101,77 @@ def test_checked_mode_names_the_buffer_of_an_access_out_of_bounds() -> None:
     result = saxpy("    y[i] = a * x[i] + y[i] + (x[i + 1] > 1e30f ? 1.0f : 0.0f);", checked=True)
     assert result.verdict == "fault"
     assert "'x'" in result.reason
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["timed", "checked"])
+@pytest.mark.parametrize(
+    ("declarations", "use", "variable"),
+    [
+        ("threadgroup float row[255];", "row[t] = x[i];", "'row', which has 1020 bytes"),
+        ("threadgroup float row[256];", "row[t + 1u] = x[i];", "'row', which has 1024 bytes"),
+        ("threadgroup float4 p[256], q[128];", "p[t] = x[i]; q[t >> 1] = x[i]; q[128u + (t >> 5)] = x[i];", "'q'"),
+        ("threadgroup float tile[15][16];", "tile[t >> 4][t & 15u] = x[i];", "'tile', which has 960 bytes"),
+        ("threadgroup atomic_uint bins[8];",
+         "atomic_fetch_add_explicit(&bins[t & 15u], 1u, memory_order_relaxed);", "'bins', which has 32 bytes"),
+        ("threadgroup bool flags[3];", "flags[t & 3u] = x[i] > 0.0f;", "'flags', which has 3 bytes"),
+        ("threadgroup float row[256];", "threadgroup float* p = row; p += 256; *p = x[i];", "'row'"),
+    ],
+    ids=["too short", "one on", "second of two", "rows", "bins", "bytes", "pointer"],
+)  # fmt: skip
+@pytest.mark.parametrize("barrier", ["", "threadgroup_barrier(mem_flags::mem_threadgroup);"], ids=["free", "barrier"])
+def test_threadgroup_arrays_that_are_too_short_are_named(
+    declarations: str, use: str, variable: str, barrier: str, checked: bool
+) -> None:
+    result = saxpy(f"    uint t = i & 255u; {declarations} {use} {barrier} y[i] = a * x[i] + y[i];", checked=checked)
+    assert result.verdict == "fault"
+    assert f"wrote just outside of threadgroup variable {variable}" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("checked", "where"),
+    [(False, "just outside of threadgroup variable 'row'"), (True, "to threadgroup memory at byte -4")],
+)
+def test_a_write_before_a_threadgroup_array_is_found(checked: bool, where: str) -> None:
+    result = saxpy(
+        "    threadgroup float row[256]; row[int(i & 255u) - 1] = x[i]; y[i] = a * x[i] + y[i];", checked=checked
+    )
+    assert result.verdict == "fault"
+    assert f"wrote {where}" in result.reason
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["timed", "checked"])
+@pytest.mark.parametrize(
+    ("declarations", "use"),
+    [
+        ("threadgroup float row[256];", "row[t] = x[i];"),
+        ("threadgroup uchar small[3]; threadgroup double4_ wide[256];", "small[t % 3u] = 1; wide[t] = {x[i]};"),
+        ("threadgroup float all[8192];", "for (uint k = t; k < 8192u; k += 256u) all[k] = x[i];"),
+        ("threadgroup float p[4096]; threadgroup float q[4096];",
+         "for (uint k = t; k < 4096u; k += 256u) { p[k] = x[i]; q[k] = x[i]; }"),
+    ],
+    ids=["full", "odd", "all there is", "two halves"],
+)  # fmt: skip
+def test_threadgroup_memory_may_be_used_to_the_last_byte(declarations: str, use: str, checked: bool) -> None:
+    source = HEADER.replace("kernel void", "struct double4_ { float v[8]; };\nkernel void")
+    result = evaluate(
+        "saxpy", f"{source}    uint t = i & 255u; {declarations} {use} y[i] = a * x[i] + y[i];\n}}\n",
+        scale="small", checked=checked,
+    )  # fmt: skip
+    assert result.verdict == "right", result.reason
+
+
+def test_an_array_as_long_as_one_kernel_needs_it_is_too_short_for_another() -> None:
+    """The kernels of a plan run in the same threadgroup memory, and each declares what it needs of it."""
+    source = seed_source(get_task("fft3d"))
+    short = "threadgroup float2 line[16];"
+    at = source.index("threadgroup float2 line[MAX_N];", source.index("fft3d_y"))
+    shorter = source[:at] + short + source[at + len("threadgroup float2 line[MAX_N];") :]
+    checked = evaluate("fft3d", shorter, scale="small", checked=True)
+    assert checked.verdict == "fault"
+    assert "kernel 'fft3d_y' (dispatch 1) wrote just outside of threadgroup variable 'line'" in checked.reason
+    everywhere = evaluate("fft3d", source.replace("MAX_N = 1024", "MAX_N = 16"), scale="small")
+    assert everywhere.verdict == "fault"
+    assert "one of the kernels 'fft3d_x', 'fft3d_y', 'fft3d_z' wrote just outside" in everywhere.reason
 
 
 def test_checked_mode_finds_a_race() -> None:

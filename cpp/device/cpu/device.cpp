@@ -74,6 +74,7 @@ std::shared_ptr<const LoadedImage> load_image(std::span<const std::byte> file, c
         if (!kernel.info.pipeline_error.empty()) continue;
         kernel.synchronises = compiled.kernels[i].synchronises;
         kernel.threadgroup_extent = compiled.kernels[i].threadgroup_extent;
+        kernel.threadgroup_variables = compiled.kernels[i].threadgroup_variables;
         kernel.group_entry = reinterpret_cast<GroupEntry>(image.symbol("__kfp_group_" + number));
         if (kernel.group_entry == nullptr) kernel.thread_entry = entry_point<ThreadEntry>(image, "__kfp_thread_" + number);
     }

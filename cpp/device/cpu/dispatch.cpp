@@ -196,23 +196,27 @@ private:
             const std::uint64_t threadgroup = order_[i];
             OrderGenerator order(*mode_.order_seed ^ (threadgroup * 0x9E3779B97F4A7C15U));
             move_to(thread.launch, threadgroup);
-            poison(thread, order);
+            const std::uint16_t word = poison(thread, order);
             if (dispatch_.uses_fibers) {
                 thread.fibers.run(thread.launch, dispatch_.thread_entry, &order);
             } else {
                 PermutedGroup group{dispatch_.thread_entry, &thread.launch, &order};
                 thread.plain_stack.call(&run_permuted, &group);
             }
+            if (thread.overrun != nullptr) continue;
+            const auto* const memory = reinterpret_cast<const std::byte*>(thread.launch.threadgroup_memory);
+            thread.overrun = overrun_variable(dispatch_.threadgroup_variables, memory, word);
         }
     }
 
     // Whatever type is read from it: 16-, 32- and 64-bit floats are NaNs, and the integers differ from run to run.
-    void poison(const HostThread& thread, OrderGenerator& order) const {
+    std::uint16_t poison(const HostThread& thread, OrderGenerator& order) const {
         const auto word = static_cast<std::uint16_t>(0x7F81U | (order.next() & 0x807EU));
         char* const memory = thread.launch.threadgroup_memory;
         for (std::size_t i = 0; i + sizeof word <= dispatch_.threadgroup_bytes; i += sizeof word) {
             std::memcpy(memory + i, &word, sizeof word);
         }
+        return word;
     }
 
     struct PermutedGroup {

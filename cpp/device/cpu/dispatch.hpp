@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/cpu/fibers.hpp"
 #include "device/cpu/host_threads.hpp"
+#include "device/cpu/threadgroup_margins.hpp"
 
 namespace kfp::cpu {
 
@@ -21,6 +23,7 @@ struct PreparedDispatch {
     bool uses_fibers = false;
     kfp_launch launch{};  // all but what differs between threadgroups and between host threads
     std::vector<ThreadgroupArgument> threadgroup_arguments;
+    std::span<const ThreadgroupAllocation> threadgroup_variables;  // the image's
     std::size_t threadgroup_bytes = 0;  // spanned by variables and arguments together
     std::uint64_t threadgroups = 1;
 
@@ -30,7 +33,8 @@ struct PreparedDispatch {
 // How the threadgroups of a dispatch are run.
 struct DispatchMode {
     BufferLayout layout = BufferLayout::spacious;
-    // Checked: threadgroups and threads in an order drawn from the seed, threadgroup memory poisoned before each.
+    // Checked: threadgroups and threads in an order drawn from the seed, threadgroup memory poisoned before each and
+    // looked at after it.
     std::optional<std::uint64_t> order_seed;
 };
 

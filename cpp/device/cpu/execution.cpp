@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "device/cpu/cache.hpp"
 #include "device/cpu/machine.hpp"
@@ -16,6 +17,10 @@ constexpr std::byte poison{0xFF};  // a NaN in every floating-point format, and 
 constexpr std::size_t threadgroup_argument_alignment = 64;
 
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+std::string wrote_outside_of(const std::string& what, const std::string& name, std::uint64_t bytes) {
+    return " wrote just outside of " + what + " " + quoted(name) + ", which has " + std::to_string(bytes) + " bytes";
+}
 
 const Kernel& find_kernel(const std::vector<Kernel>& kernels, const std::string& name) {
     std::string present;
@@ -117,6 +122,7 @@ std::vector<PreparedDispatch> prepare_dispatches(const Plan& plan, const std::ve
         PreparedDispatch& next = prepared.emplace_back();
         next.thread_entry = kernel.thread_entry;
         next.group_entry = kernel.group_entry;
+        next.threadgroup_variables = kernel.threadgroup_variables;
         // Without the function for a whole threadgroup only a checked run can call thread by thread on one stack.
         next.uses_fibers = kernel.synchronises || (kernel.group_entry == nullptr && !checked);
         set_geometry(next, dispatch);
@@ -186,8 +192,10 @@ CpuExecution::CpuExecution(std::shared_ptr<const LoadedImage> image, std::shared
     } else {
         list_reset_pieces(contents);
     }
-    for (const PreparedDispatch& dispatch : dispatches_) {
+    for (std::size_t i = 0; i < dispatches_.size(); ++i) {
+        const PreparedDispatch& dispatch = dispatches_[i];
         threads_->reserve_threadgroup_memory(dispatch.threadgroup_bytes);
+        if (!options.checked) threadgroup_margins_.add(plan_.kernels[plan_.dispatches[i].kernel], dispatch.threadgroup_variables);
         if (!dispatch.uses_fibers) continue;
         participants_ = threads_->reserve_fibers(dispatch.threads_per_threadgroup(), participants_);
     }
@@ -267,6 +275,9 @@ RunTime CpuExecution::run(std::uint32_t repeats) {
     Progress& progress = progress_ != nullptr ? *progress_ : unread;
     std::atomic_ref<std::uint32_t>(progress.running).store(1, std::memory_order_relaxed);
     if (participants_ > 1) threads_->wake();
+    if (!threadgroup_margins_.empty()) {
+        for (unsigned i = 0; i < participants_; ++i) threadgroup_margins_.fill(threadgroup_memory(i));
+    }
 
     RunTime time;
     time.start_ticks = clock_ticks();
@@ -282,16 +293,36 @@ RunTime CpuExecution::run(std::uint32_t repeats) {
     time.end_ticks = clock_ticks();
     time.device_seconds = static_cast<double>(time.end_ticks - time.start_ticks) * seconds_per_tick;
     std::atomic_ref<std::uint32_t>(progress.running).store(0, std::memory_order_relaxed);
+    require_intact_threadgroup_margins();
     return time;
 }
 
 void CpuExecution::require_intact_margins() const {
-    const PlacedBlock* const damaged = buffers_->damaged_margin();
-    if (damaged == nullptr) return;
     const std::uint32_t dispatch = under_way_.dispatch.load(std::memory_order_relaxed);
-    throw ExecutionError("kernel " + quoted(plan_.kernels[plan_.dispatches[dispatch].kernel]) + " (dispatch " +
-                         std::to_string(dispatch) + ") wrote just outside of buffer " +
-                         quoted(plan_.buffers[damaged->buffer].name) + ", which has " + std::to_string(damaged->bytes) + " bytes");
+    const std::string kernel = "kernel " + quoted(plan_.kernels[plan_.dispatches[dispatch].kernel]) + " (dispatch " +
+                               std::to_string(dispatch) + ")";
+    const ThreadgroupAllocation* overrun = nullptr;
+    for (unsigned i = 0; i < participants_; ++i) {
+        if (const auto* const found = std::exchange((*threads_)[i].overrun, nullptr)) overrun = found;
+    }
+    if (overrun != nullptr) throw ExecutionError(kernel + wrote_outside_of("threadgroup variable", overrun->name, overrun->bytes));
+    if (const PlacedBlock* const damaged = buffers_->damaged_margin()) {
+        throw ExecutionError(kernel + wrote_outside_of("buffer", plan_.buffers[damaged->buffer].name, damaged->bytes));
+    }
+}
+
+void CpuExecution::require_intact_threadgroup_margins() const {
+    for (unsigned i = 0; i < participants_; ++i) {
+        const ThreadgroupMargins::Place* const damaged = threadgroup_margins_.damaged(threadgroup_memory(i));
+        if (damaged == nullptr) continue;
+        std::string kernels = damaged->kernels.size() == 1 ? "kernel " : "one of the kernels ";
+        for (const std::string& kernel : damaged->kernels) kernels += (&kernel == damaged->kernels.data() ? "" : ", ") + quoted(kernel);
+        throw ExecutionError(kernels + wrote_outside_of("threadgroup variable", damaged->longest.name, damaged->longest.bytes));
+    }
+}
+
+std::byte* CpuExecution::threadgroup_memory(unsigned thread) const {
+    return (*threads_)[thread].threadgroup_memory.base(BufferLayout::spacious, 0);
 }
 
 std::span<const std::byte> CpuExecution::contents(std::uint32_t buffer) const { return buffers_->buffer(buffer); }

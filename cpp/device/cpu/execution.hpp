@@ -23,6 +23,7 @@ struct Kernel {
     GroupEntry group_entry = nullptr;    // in all other cases
     bool synchronises = true;
     std::uint32_t threadgroup_extent = 0;  // bytes that its threadgroup variables span
+    std::vector<ThreadgroupAllocation> threadgroup_variables = {};
 };
 
 // The runtime as one image sees it: with counters of its own, if it counts.
@@ -75,6 +76,8 @@ private:
     void list_reset_pieces(std::span<const std::byte> contents);
     void evict();
     void require_intact_margins() const;
+    void require_intact_threadgroup_margins() const;
+    std::byte* threadgroup_memory(unsigned thread) const;
 
     std::shared_ptr<const LoadedImage> image_;
     std::shared_ptr<HostThreads> threads_;
@@ -82,6 +85,7 @@ private:
     DispatchMode mode_;
     std::shared_ptr<const BufferStore> buffers_;
     std::vector<PreparedDispatch> dispatches_;
+    ThreadgroupMargins threadgroup_margins_;  // empty in a checked run
     std::vector<ResetPiece> reset_pieces_;
     unsigned participants_;
     bool cold_;

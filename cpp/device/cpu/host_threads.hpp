@@ -13,6 +13,7 @@
 #include "device/cpu/fibers.hpp"
 #include "device/cpu/memory.hpp"
 #include "device/cpu/sanitizer.hpp"
+#include "device/cpu/threadgroup_margins.hpp"
 
 namespace kfp::cpu {
 
@@ -86,6 +87,7 @@ struct HostThread {
     ThreadgroupMemory threadgroup_memory;
     kfp_launch launch{};  // of the threadgroup that runs here, or ran last
     bool uses_fibers = false;
+    const ThreadgroupAllocation* overrun = nullptr;  // the first variable behind which a checked threadgroup wrote
 
     // The one whose work the calling thread does, or nullptr. For signal handlers too.
     static HostThread* current();

@@ -1,4 +1,5 @@
 // The checked mode: orders that differ between seeds and not between runs, poison, damaged margins.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -59,6 +60,46 @@ void test_damaged_margin(const Fixture& fixture) {
     }
 }
 
+// A variable that ends with the words of 64 threads, in checked runs and in all others.
+void test_an_overrun_threadgroup_variable(const std::string& path) {
+    for (const unsigned host_threads : {1U, 2U}) {
+        const Fixture fixture(path, host_threads, {{"row", 0, 256, 4096}});
+        const Plan fits = one_dispatch(1, 640, {640, 1, 1}, {64, 1, 1});
+        const Plan overruns = one_dispatch(1, 650, {650, 1, 1}, {65, 1, 1});
+        const std::string text = "wrote just outside of threadgroup variable 'row', which has 256 bytes";
+        CHECK_THROWS(ExecutionError, "kernel 'k1' " + text, fixture.run(overruns));
+        const auto expected = fixture.run(fits);
+        for (const std::uint64_t seed : {0U, 1U}) {
+            RunOptions options = with_seed(seed);
+            options.threads = host_threads;
+            CHECK_THROWS(ExecutionError, "kernel 'k1' (dispatch 0) " + text, fixture.run(overruns, options));
+            CHECK(fixture.run(fits, options) == expected);
+        }
+    }
+}
+
+// Of two kernels that run in the same memory the one with the longer variable says how much of it is used.
+void test_kernels_share_threadgroup_memory() {
+    std::vector<std::byte> bytes(4096);
+    std::byte* const memory = bytes.data() + 1024;
+    const cpu::ThreadgroupAllocation shorter{"a", 0, 64, 1024};
+    const cpu::ThreadgroupAllocation longer{"b", 0, 128, 1024};
+    cpu::ThreadgroupMargins margins;
+    margins.add("first", {&shorter, 1});
+    margins.add("second", {&longer, 1});
+    margins.add("second", {&longer, 1});
+    margins.fill(memory);
+    std::fill_n(memory, 128, std::byte{1});
+    CHECK(margins.damaged(memory) == nullptr);
+    for (const std::ptrdiff_t at : {-1, 128}) {
+        margins.fill(memory);
+        memory[at] = std::byte{0};
+        const auto* const damaged = margins.damaged(memory);
+        CHECK(damaged != nullptr && damaged->longest.name == "b" &&
+              damaged->kernels == std::vector<std::string>({"first", "second"}));
+    }
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -68,5 +109,7 @@ int main(int, char** argv) {
     test_threadgroup_memory_is_poisoned(fixture);
     test_poisoned_output(fixture);
     test_damaged_margin(fixture);
+    test_an_overrun_threadgroup_variable(argv[1]);
+    test_kernels_share_threadgroup_memory();
     return outcome();
 }

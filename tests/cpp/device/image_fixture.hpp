@@ -21,7 +21,9 @@ inline std::vector<std::byte> file_bytes(const std::string& path) {
     return {first, first + text.size()};
 }
 
-inline std::shared_ptr<const cpu::LoadedImage> load_image(const std::string& path) {
+// Kernel 1 writes a word a thread to the start of its threadgroup memory; `variables` say what is declared there.
+inline std::shared_ptr<const cpu::LoadedImage> load_image(const std::string& path,
+                                                          const std::vector<cpu::ThreadgroupAllocation>& variables) {
     cpu::Image image(file_bytes(path));
     image.seal_with_pointer("__kfp_runtime", &cpu::runtime());
     std::vector<cpu::Kernel> kernels;
@@ -38,6 +40,7 @@ inline std::shared_ptr<const cpu::LoadedImage> load_image(const std::string& pat
         kernels[number].info.static_threadgroup_memory_length = bytes;
         kernels[number].threadgroup_extent = bytes;
     }
+    kernels[1].threadgroup_variables = variables;
     return std::make_shared<const cpu::LoadedImage>(cpu::LoadedImage{std::move(image), std::move(kernels)});
 }
 
@@ -66,8 +69,8 @@ inline std::vector<std::uint32_t> words_of(const Execution& execution, std::uint
 
 class Fixture {
 public:
-    Fixture(const std::string& path, unsigned host_threads)
-        : image_(load_image(path)), threads_(std::make_shared<cpu::HostThreads>(host_threads)) {}
+    Fixture(const std::string& path, unsigned host_threads, const std::vector<cpu::ThreadgroupAllocation>& variables = {})
+        : image_(load_image(path, variables)), threads_(std::make_shared<cpu::HostThreads>(host_threads)) {}
 
     std::unique_ptr<cpu::CpuExecution> prepare(const Plan& plan, const RunOptions& options = {},
                                                std::span<const std::byte> contents = {}, Progress* progress = nullptr) const {
