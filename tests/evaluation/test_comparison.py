@@ -18,6 +18,7 @@ from kfp.plan import Dispatch, Plan, blank, given
 from kfp.tasks.base import Argument, Arrays, Check, Kernel, Scale, Task, max_abs_check
 from kfp.timing.looks import RACE
 from kfp.timing.results import ConfigurationComparison
+from kfp.timing.statistics import over_processes
 from kfp.timing.tables import WIDTH
 
 N = 1024
@@ -187,9 +188,8 @@ def test_a_claim_measures_in_fresh_processes():
     assert len(row.processes) == 3
     assert len({series.order_seed for series in row.processes}) == 3
     assert row.pairs == sum(series.pairs for series in row.processes)
-    # What it claims is at least as uncertain as the processes differ.
-    assert row.interval is not None
-    assert row.interval.lower <= min(series.interval.ratio for series in row.processes)
+    # A process whose own interval is wide may lie outside of what all say together.
+    assert row.interval == over_processes([series.interval for series in row.processes])
     assert "3 fresh processes" in str(result).replace("\n", " ")
 
 
