@@ -223,6 +223,18 @@ def test_what_comes_after_the_last_word_takes_nothing_back(
     assert unit.failures() == []
 
 
+def test_wherever_a_worker_is_stopped_its_lease_is_given_back(tmp_path: Path) -> None:
+    (unit,) = make_units(tmp_path, 1, models=["replay/nowhere"])
+    script = Path(__file__).with_name("stopped_anywhere.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(unit.path)], capture_output=True, text=True, check=True, timeout=300
+    )
+    found = json.loads(done.stdout)
+    # Some are stopped before there is a lease; the last one ends as it would have without.
+    assert set(found) == {"none", "stopped", "failed"}
+    assert found["stopped"] > 50
+
+
 def test_a_folder_that_is_no_unit(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"unit\.json"):
         run_unit(tmp_path / "nowhere")

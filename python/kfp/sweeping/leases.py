@@ -152,6 +152,15 @@ def take(unit: Path, lease_s: float) -> Lease | None:
     return lease
 
 
+def held_by_this_process(unit: Path) -> Lease | None:
+    """The newest lease of a unit, if this process has taken it and not given it back."""
+    last = newest(unit)
+    if last is None or last.record is None or last.record.outcome:
+        return None
+    owner = last.record.owner
+    return Lease(unit, last.generation, last.record) if owner == replace(this_process(), token=owner.token) else None
+
+
 def _unchanging(unit: Path, last: Found, now: float) -> bool:
     """Whether a lease from the future stays as it is for its whole time."""
     allowed = last.allowed

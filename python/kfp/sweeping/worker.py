@@ -21,7 +21,7 @@ from kfp.search import evolution
 from kfp.sweeping.executors.base import DONE, FAILED, HELD, STOPPED
 from kfp.sweeping.folder import Cause, Done, Failure, UnitFolder
 from kfp.sweeping.keeper import Keeper, Stopped, stop_on
-from kfp.sweeping.leases import Lease, Outcome, take
+from kfp.sweeping.leases import Lease, Outcome, held_by_this_process, take
 from kfp.sweeping.spec import Unit
 from kfp.sweeping.turns import Turns
 
@@ -38,15 +38,22 @@ def run_unit(path: Path, tether: int | None = None) -> int:
     unit = folder.unit()
     if folder.done() is not None:
         return DONE
-    lease = take(folder.path, unit.lease_s)
-    if lease is None:
-        return HELD
+    try:
+        lease = take(folder.path, unit.lease_s)
+        return HELD if lease is None else _leased(folder, unit, lease, tether)
+    except Stopped:
+        # It may have come before the lease had a name here, or after the unit's last word, as an error may.
+        done = folder.done() is not None
+        mine = held_by_this_process(folder.path)
+        if mine is not None:
+            mine.release("done" if done else "stopped")
+        return DONE if done else STOPPED
+
+
+def _leased(folder: UnitFolder, unit: Unit, lease: Lease, tether: int | None) -> int:
     with Keeper(lease, folder, unit.deadline_s, tether):
         try:
             return _work(folder, unit, lease)
-        except Stopped:
-            # It may have come after the unit's last word, as an error may.
-            return _ended(lease, "done", DONE) if folder.done() else _ended(lease, "stopped", STOPPED)
         except Exception as error:
             # Whoever has lost the unit finds its folder gone, which says nothing of the unit.
             if lease.superseded:
