@@ -160,6 +160,23 @@ def test_threadgroup_memory_may_be_used_to_the_last_byte(declarations: str, use:
     assert result.verdict == "right", result.reason
 
 
+@pytest.mark.parametrize("checked", [False, True], ids=["timed", "checked"])
+@pytest.mark.parametrize(("other", "own", "verdict"), [(16, 256, "right"), (300, 255, "fault"), (255, 255, "fault")])
+def test_each_instantiation_of_a_kernel_has_threadgroup_arrays_of_its_own(
+    other: int, own: int, verdict: str, checked: bool
+) -> None:
+    def named(host_name: str, length: int, tag: int) -> str:
+        types = "device const float*, device float*, constant float&, constant uint&, uint"
+        return f'template [[host_name("{host_name}")]] kernel void scaled<{length}, {tag}>({types});\n'
+
+    source = HEADER.replace("kernel void saxpy", "template <uint W, int TAG> kernel void scaled")
+    source += "    threadgroup float row[W]; row[i & 255u] = x[i]; y[i] = a * row[i & 255u] + y[i];\n}\n"
+    source += named("other", other, 0) + named("saxpy", own, 1)
+    result = evaluate("saxpy", source, scale="small", checked=checked)
+    assert result.verdict == verdict, result.reason
+    assert ("'row', which has 1020 bytes" in result.reason) == (verdict == "fault")
+
+
 def test_an_array_as_long_as_one_kernel_needs_it_is_too_short_for_another() -> None:
     """The kernels of a plan run in the same threadgroup memory, and each declares what it needs of it."""
     source = seed_source(get_task("fft3d"))
